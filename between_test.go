@@ -97,8 +97,8 @@ func TestBetweenAgreesWithOracle(t *testing.T) {
 	}
 }
 
-// Adjacent time ranges share no id and miss none: the ranges of the parts of an
-// interval are those of the interval, cut.
+// Adjacent time ranges share no id and miss none: the parts of an interval have
+// the ids of the interval.
 func TestBetweenPartitions(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	layouts := []Layout{Default(), Clustered(), ClusteredShards()}

@@ -120,7 +120,8 @@ func TestChinesePages(t *testing.T) {
 
 // The check finds a difference of each kind.
 func TestSections(t *testing.T) {
-	const page = "above\n# One `a` 1\n- item of 2.5 `b`\n| row |\n    indented 3\n```go\nx := 1 // why\n```\n## Two\n[4](5)\n"
+	const page = "above\n# One `a` 1\n- item of 2.5 `b`\n| row |\n    indented 3\n" +
+		"```go\nx := 1 // why\n```\n## Two\n[4](5)\n"
 	got := sections(page)
 	if len(got) != 2 {
 		t.Fatalf("found %+v", got)

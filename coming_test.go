@@ -82,7 +82,7 @@ func TestComingFrom(t *testing.T) {
 		t.Errorf("%v has %d workers, %v", byBusiness, byBusiness.Workers(), err)
 	}
 
-	// Seata's ids of worker 1 are below those of snow, and its ids of worker 1023 above.
+	// Seata's ids of worker 1 are below snow's ids, and its ids of worker 1023 above.
 	for worker, above := range map[int64]bool{1: false, 1023: true} {
 		old := snow.ID(worker<<53 | (year(2026).UnixMilli()-1588435200000)<<12)
 		for next := range snow.Default().Between(year(2026), year(2027)) {
@@ -99,7 +99,7 @@ func TestComingFrom(t *testing.T) {
 	}
 }
 
-// The table of docs/sharding.md is that of the layouts that it names.
+// The table of docs/sharding.md shows the layouts that it names.
 func TestShardingPage(t *testing.T) {
 	_, texts := pages(t, "docs/sharding.md")
 	rows := regexp.MustCompile(`(?m)^\| (\d+)\+(\d+)\+(\d+)\+(\d+), (\d+) ms(?:, until (\d+))? \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$`).FindAllStringSubmatch(texts["docs/sharding.md"], -1)

@@ -113,7 +113,7 @@ func ExampleNewGenerator() {
 	}
 	// Output:
 	// <nil>
-	// snow: new generator: MaxAhead 1s: want that of the worker's other generators
+	// snow: new generator: MaxAhead 1s: want the same as the worker's other generators
 }
 
 // A hook that measures waits. With a tracer it starts a span and returns its end.

@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A registryWorker leases its number from a registry, which remembers for each
+// A registryWorker leases its number from a registry, which keeps for each
 // number the first tick that it has not granted yet. A real registry is shared
 // and durable, and changes the tick of a number by compare-and-swap.
 type registryWorker struct {
@@ -40,9 +40,9 @@ func (w *registryWorker) close() {
 	w.registry[w.number] = w.grant.Retire() // somebody else may have the rest
 }
 
-// A worker whose numbers come from a registry of your own.
+// A worker whose numbers come from a lease database of your own.
 func ExampleWorker() {
-	ctx, now := context.Background(), time.Now() // better: the time of the registry
+	ctx, now := context.Background(), time.Now() // better: the lease database's time
 	grant, err := snow.NewGrant(snow.Default(), now)
 	if err != nil {
 		fmt.Println(err)

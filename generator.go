@@ -32,7 +32,7 @@ type Config struct {
 	MaxAhead time.Duration
 
 	// OneLane keeps all ids of the generator in lane 0, if the layout has lanes:
-	// they ascend as those of a layout without lanes, and each of them uses up
+	// they ascend as in a layout without lanes, and each of them uses up
 	// the sequence as 2^[Bits.Lane] ids do. It is for databases that gain nothing
 	// from lanes, such as PostgreSQL, where others use the same layout, and for
 	// ids whose order matters more. The other generators of a Worker may take turns.
@@ -57,9 +57,9 @@ const (
 // this generator, or another one of the same [Worker], returned before the call
 // began. They are unique as long as nobody else uses the Worker's number.
 //
-// If the layout has lanes (see [Bits]), an id is only greater than the earlier ones
-// of its lane and those of earlier spans. Calls of Next take turns over the lanes,
-// unless [Config].OneLane is set.
+// If the layout has lanes (see [Bits]), an id is only greater than the earlier ids
+// of its lane, and all ids of earlier spans. Calls of Next take turns over the
+// lanes, unless [Config].OneLane is set.
 //
 // Time never goes back in a generator. It follows the monotonic clock and is
 // moved forward when the wall clock is: the wall clock is read about once a
@@ -67,7 +67,7 @@ const (
 // Methods are safe for concurrent use.
 type Generator struct {
 	grant *Grant
-	ahead uint64 // positions in the present tick and in those that may be borrowed
+	ahead uint64 // positions in the present tick and in the ticks that may be borrowed
 	lane  uint64 // 0 with Config.OneLane, otherwise anyLane
 
 	// Until the running time openUntil, the present tick is known to be open, and
@@ -76,7 +76,8 @@ type Generator struct {
 	openUntil atomic.Int64
 	openBelow atomic.Uint64
 
-	timers sync.Pool                                        // of *time.Timer; not in the Grant, which several bubbles of testing/synctest may share
+	// of *time.Timer; not in the Grant, which several bubbles of testing/synctest may share
+	timers sync.Pool
 	onWait func(context.Context, time.Duration) func(error) // see Config
 }
 
@@ -86,8 +87,8 @@ var (
 )
 
 // NewGenerator returns a generator of ids for w. A MaxAhead that is negative,
-// more than one minute, or different from that of an earlier generator of w is a
-// [*FieldError].
+// more than one minute, or different from the MaxAhead of an earlier generator of
+// w is a [*FieldError].
 func NewGenerator(w Worker, cfg Config) (*Generator, error) {
 	g, err := newGenerator(w, cfg)
 	if err != nil {
@@ -117,7 +118,7 @@ func newGenerator(w Worker, cfg Config) (*Generator, error) {
 	ticks := min(uint64((maxAhead+tick-1)/tick), grant.layout.lastTick()/2)
 	ahead := (ticks + 1) << grant.sequenceBits
 	if !grant.ahead.CompareAndSwap(0, ahead) && grant.ahead.Load() != ahead {
-		return nil, &FieldError{"MaxAhead", maxAhead.String(), "want that of the worker's other generators"}
+		return nil, &FieldError{"MaxAhead", maxAhead.String(), "want the same as the worker's other generators"}
 	}
 	if grant.fixed {
 		grant.floor.Store(grant.born + ahead) // after all ticks that an earlier process may have borrowed
@@ -198,7 +199,7 @@ func (g *Generator) nextAt(ctx context.Context, word uint64) (ID, error) {
 
 // Fill sets every element of ids to a new id, in ascending order, with one
 // reservation for all of them if Config.MaxAhead allows it. A longer slice is
-// filled in pieces, each of which waits for its turn as [Generator.Next] does;
+// filled in pieces, and each piece waits for its turn as [Generator.Next] does;
 // ids between the pieces may go to other calls.
 //
 // If the layout has lanes, all ids are of one lane, and the positions of the other

@@ -81,7 +81,7 @@ func TestBurstBorrowsUpToMaxAhead(t *testing.T) {
 	for f.slept.Load() == 0 {
 		ids = append(ids, mustNext(t, g))
 	}
-	// The ids of the present tick, without those that the spread start skipped,
+	// The ids of the present tick, without the ids that the spread start skipped,
 	// and of three more ticks. The last id is the one that waited.
 	if n := len(ids) - 1; n <= 3*4096 || n > 4*4096 {
 		t.Errorf("%d ids before the first wait, want more than %d and at most %d", n, 3*4096, 4*4096)
@@ -193,7 +193,8 @@ func TestCancelledWaitsDoNotUseUpTheFuture(t *testing.T) {
 	f.onSleep = nil
 	before := f.now()
 	mustNext(t, g)
-	if waited, most := f.now().Sub(before), 400*time.Millisecond; waited > most { // twice the 200 ms that may be borrowed
+	// twice the 200 ms that may be borrowed
+	if waited, most := f.now().Sub(before), 400*time.Millisecond; waited > most {
 		t.Errorf("after 3000 cancelled calls Next waited %v, want at most %v", waited, most)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A Grant says what a worker may use: a number, the ticks in which it may make
-// ids with that number, and the clock that tells the present tick. All
+// A Grant says what a worker may use: a number, the ticks that it may make ids
+// in with that number, and the clock that tells the present tick. All
 // generators of a Worker share its Grant, so they never repeat each other's ids.
 //
 // Only code that implements a [Worker] needs its methods: Open, Raise, Suspend
@@ -20,7 +20,7 @@ type Grant struct {
 	positions
 	clock clock
 	fixed bool   // see Fixed: nothing remembers which ticks an earlier process used
-	born  uint64 // position of the tick in which the grant was made
+	born  uint64 // position of the tick when the grant was made
 
 	// word holds the last position that was reserved and the number that it is
 	// reserved for, so that both change in one step:
@@ -56,7 +56,7 @@ func (c *counters) noteBorrowed(ticks uint64) {
 	}
 }
 
-// A Window is a worker number and the ticks in which it may be used. Ticks are
+// A Window is a worker number and the ticks when it may be used. Ticks are
 // counted from the layout's epoch.
 type Window struct {
 	Datacenter uint64
@@ -148,7 +148,7 @@ func (g *Grant) open(number, floor, ceiling uint64) error {
 		// find must know the new term before anybody reserves a word of it.
 		g.install(former, number, from, ceiling<<g.sequenceBits)
 		// No id gets the position that the word is set to. It is in the first half of the tick, in any lane,
-		// as that of a Fixed worker is.
+		// as with a Fixed worker.
 		first := max(g.spreadStart(from)&^(g.sequenceMask>>1+1), 1)
 		for old := g.word.Load(); former == nil || old&g.positionMask < from; old = g.word.Load() {
 			if g.jump(old, number|first, first-old&g.positionMask) {
@@ -197,8 +197,8 @@ func (g *Grant) Suspend() {
 }
 
 // Retire ends the grant: from now on its generators return [ErrLeaseExpired],
-// and it can't be opened again. It returns the first tick in which no id was
-// reserved, so that the ticks from there on can be handed back. Calls that
+// and it can't be opened again. It returns the first tick without a reserved
+// id, so that the ticks from there on can be handed back. Calls that
 // reserved an id before may still return it. Retire returns 0 if there never was
 // a window.
 func (g *Grant) Retire() (next uint64) {
@@ -276,8 +276,8 @@ func (g *Grant) position(ns int64) uint64 {
 // last returns the last position that was reserved.
 func (g *Grant) last() uint64 { return g.word.Load() & g.positionMask }
 
-// take reserves the next count positions, of which n will make an id, and returns
-// the word of the first one.
+// take reserves the next count positions, which will make n ids, and returns the
+// word of the first one.
 func (g *Grant) take(count, n uint64) (first uint64) {
 	if count == n {
 		return g.word.Add(count) - count + 1

@@ -108,7 +108,7 @@ func FuzzScanIDs(f *testing.F) {
 	})
 }
 
-// The verbs of numbers show the number, and those of strings its decimal digits.
+// The verbs of numbers show the number, and the verbs of strings its decimal digits.
 func TestFormat(t *testing.T) {
 	const id, n, s = ID(255), int64(255), "255"
 	for _, flags := range []string{"", "#", "+", "-", " ", "0", "8", "-8", "08", "#8", ".2", "8.4"} {
@@ -175,7 +175,7 @@ func TestGraphQL(t *testing.T) {
 	}
 }
 
-// Gob data is that of an int64, so an int64 field can become an ID, and back.
+// Gob encodes an ID as an int64, so an int64 field can become an ID, and back.
 func TestGob(t *testing.T) {
 	type numbers struct{ ID, Parent int64 }
 	type ids struct{ ID, Parent ID }

@@ -326,7 +326,7 @@ func TestObserveRefusesLanes(t *testing.T) {
 	}
 }
 
-// The fast path's id is that of Compose, for every word.
+// The fast path makes the same id as Compose, for every word.
 func TestWordsAgreeWithCompose(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 20_000 {

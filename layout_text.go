@@ -10,8 +10,8 @@ import (
 
 // String returns the layout as "41+5+5+12+0/1ms@2010-11-04T01:42:54.657Z": the
 // widths in the order of [Bits], the tick, and the epoch in UTC. The widths of a
-// layout with lanes are seven, as they are in its ids from the top: that of
-// [Clustered] begins with "21+6+20+0+9+7+0". It is ASCII: a microsecond is "us".
+// layout with lanes are seven, as they are in its ids from the top: [Clustered]
+// begins with "21+6+20+0+9+7+0". It is ASCII: a microsecond is "us".
 // [ParseLayout] reads it.
 func (l Layout) String() string {
 	if !l.valid() {

@@ -93,7 +93,7 @@ func (p *positions) id(word uint64) ID {
 }
 
 // extent returns how many positions n ids of one lane take, from the first one to
-// the last one. Those of the other lanes in between are not used.
+// the last one. Positions of the other lanes in between are not used.
 func (p *positions) extent(n uint64) uint64 { return (n-1)<<(p.laneBits&63) + 1 }
 
 // write sets ids to the ids of one lane that start with the word first.
@@ -117,8 +117,8 @@ func (p *positions) write(ids []ID, first uint64) {
 }
 
 // turn returns the position of the first id in the tick that starts at position
-// lo, where last is the last position before: it is in the next lane, and its row
-// is that of spreadStart.
+// lo, where last is the last position before: it is in the next lane, and in the
+// row of spreadStart.
 func (p *positions) turn(lo, last uint64) uint64 {
 	return max(p.spreadStart(lo)&^p.laneMask|(last+1)&p.laneMask, 1)
 }

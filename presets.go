@@ -21,8 +21,8 @@ func Twitter() Layout {
 
 // Discord returns 41+5+5+12+0, 1 ms, epoch 2015-01-01, until September 2084.
 // What Discord calls the worker is the datacenter here, and its process is the
-// worker. Discord's timestamp has 42 bits, of which the top one is not used
-// before 2084.
+// worker. Discord's timestamp has 42 bits, but the top one is not used before
+// 2084.
 //
 // Source: https://discord.com/developers/docs/reference#snowflakes
 func Discord() Layout {
@@ -31,8 +31,8 @@ func Discord() Layout {
 
 // Instagram returns 40+0+13+10+0, 1 ms, epoch 1314220021721 ms, until June
 // 2046. Instagram's logical shard is the worker here, because it makes ids
-// unique. Instagram's timestamp has 41 bits, of which the top one makes the
-// number negative from 2046 on.
+// unique. Instagram's timestamp has 41 bits, but the top one makes the number
+// negative from 2046 on.
 //
 // Source: "Sharding & IDs at Instagram", 2012.
 func Instagram() Layout {

@@ -31,8 +31,8 @@ func TestFirstProgram(t *testing.T) {
 	}
 }
 
-// The program of the first page, of which the README shows parts, runs
-// unchanged, twice, on a real server.
+// The program of the first page runs unchanged, twice, on a real server. The
+// README shows parts of it.
 func TestReadmeProgram(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	dsn := server.DSN(server.CreateDatabase(t))
@@ -85,12 +85,12 @@ func programs(t *testing.T) map[string][]byte {
 		}
 	}
 	if len(all) != 2 || all["README.md"] == nil || all["docs/getting-started.md"] == nil {
-		t.Fatalf("the documentation has %d programs, want that of the README and that of the first page", len(all))
+		t.Fatalf("the documentation has %d programs, want two: the README's and the first page's", len(all))
 	}
 	return all
 }
 
-// All code in the documentation is, line by line, that of Examples and tests,
+// All code in the documentation is, line by line, code of Examples and tests,
 // which compile, or of a program that runs. examples/data-layers checks more
 // than the Go of its page.
 func TestReadmeCode(t *testing.T) {

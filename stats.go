@@ -8,14 +8,17 @@ import (
 // Stats says what happened on a [Worker] since it was made. In JSON, for expvar
 // and logs, durations are whole nanoseconds.
 type Stats struct {
-	Issued       uint64        `json:"issued"`           // ids made
-	Waits        uint64        `json:"waits"`            // waits of Next and Fill; one Fill may wait several times
-	Waited       time.Duration `json:"waited_ns"`        // total time that these waits were to take
-	Borrowed     time.Duration `json:"borrowed_ns"`      // how far the last id is ahead of the clock; beyond MaxAhead, calls wait
+	Issued uint64        `json:"issued"`    // ids made
+	Waits  uint64        `json:"waits"`     // waits of Next and Fill; one Fill may wait several times
+	Waited time.Duration `json:"waited_ns"` // total time that these waits were to take
+	// how far the last id is ahead of the clock; beyond MaxAhead, calls wait
+	Borrowed     time.Duration `json:"borrowed_ns"`
 	MostBorrowed time.Duration `json:"most_borrowed_ns"` // the largest value of Borrowed so far
-	ClockSteps   uint64        `json:"clock_steps"`      // how often the wall clock was found to have been stepped, forward or back
-	ClockLag     time.Duration `json:"clock_lag_ns"`     // how far the wall clock was behind the ids when it was last read, once a second under load
-	Left         time.Duration `json:"left_ns"`          // until the layout's timestamp runs out; at most 292 years
+	// how often the wall clock was found to have been stepped, forward or back
+	ClockSteps uint64 `json:"clock_steps"`
+	// how far the wall clock was behind the ids when it was last read, once a second under load
+	ClockLag time.Duration `json:"clock_lag_ns"`
+	Left     time.Duration `json:"left_ns"` // until the layout's timestamp runs out; at most 292 years
 }
 
 func (g *Grant) stats() Stats {

@@ -29,7 +29,7 @@ type Worker interface {
 //
 // A Fixed worker remembers nothing across restarts. Its generators wait for
 // [Config].MaxAhead after the first call of Fixed, so a restart repeats no id as
-// long as the wall clock is not behind that of the earlier process. Ids can repeat
+// long as the wall clock is not behind the earlier process's. Ids can repeat
 // if the wall clock was stepped back at any time since the earlier process
 // started. Stats.ClockLag of that process, read before it ends, says how long to
 // pause before the next one starts.

@@ -61,7 +61,7 @@ type idsChart struct {
 	file         string
 	title, below string
 	unit         string
-	names        map[string]string      // of the rows that it shows: those that can be compared
+	names        map[string]string      // names of the rows that can be compared
 	value        func(*ids.Row) float64 // NaN leaves the row out
 	label        func(x float64) string
 }

@@ -15,7 +15,7 @@ import (
 func concurrentReport(s *section[[]rows.Table]) string {
 	var b strings.Builder
 	b.WriteString("## Many connections\n\n" + s.about([]string{"github.com/go-sql-driver/mysql", "github.com/jackc/pgx/v5", "github.com/google/uuid"}))
-	b.WriteString("The same orders, inserted by many connections at once, each with a worker number of its own, or those of one process,\n" +
+	b.WriteString("The same orders, inserted by many connections at once, each with a worker number of its own, or all with one process's,\n" +
 		"whose generator they share. One server has the tables of all keys, which take turns.\n" +
 		"Index is what is in the order of the primary key: InnoDB's clustered index, which has the rows, and PostgreSQL's index\n" +
 		"of the primary key, which has not. Rates are medians of twenty turns, and so is the ratio to auto-increment's rate of\n" +

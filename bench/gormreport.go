@@ -18,7 +18,7 @@ func gormReport(s *section[gormcost.Result]) string {
 		"%s. Statements of both take turns. The ratio is the median, over %d rounds, of the\n"+
 		"ratio of the median times in a round; ± is half the distance between the rounds' extremes. The control is the variant\n"+
 		"without the plugin over itself: its difference from 1 is error. Dry runs send nothing, so there the plugin is\n"+
-		"compared with GORM alone. Allocations and bytes are those of a statement by hand, and what the plugin adds.\n\n",
+		"compared with GORM alone. Allocations and bytes are for a statement by hand; the plugin's are what it adds.\n\n",
 		orUnknown(s.Result.Version), rounds(s.Result))
 	b.WriteString("### Targets\n\n" + gormTargets(s.Result.Cases))
 	b.WriteString("### Cost of a statement\n\n")

@@ -69,7 +69,7 @@ func speedTable(r *ids.Result) string {
 	return fmt.Sprintf("Nanoseconds of wall time for one id while that number of goroutines make as many ids as they can, GOMAXPROCS %d: with\n"+
 		"several goroutines it is the inverse of their common rate. Medians of %d rounds of %v (%d of %v where the format\n"+
 		"binds), after a warm-up that also uses up what a generator may borrow from the future. A round measures all generators.\n"+
-		"± is half the distance from the fastest round to the slowest. Allocations and bytes are those of a call.\n\n",
+		"± is half the distance from the fastest round to the slowest. Allocations and bytes are per call.\n\n",
 		r.Procs, r.Options.Rounds, r.Options.Speed, r.Options.Rounds/max(r.Options.BoundEvery, 1), r.Options.SpeedBound) + t.String()
 }
 
@@ -139,7 +139,7 @@ func latencyTables(r *ids.Result) string {
 		latencyTable(r, at(1)) +
 		"64 goroutines. If the format does not bind, they never wait. Go's scheduler interrupts a goroutine that does not wait\n" +
 		"after 10 ms, and lets the others run. The maximum, and sometimes p99.99, is then that pause and says nothing about the\n" +
-		"generator, as the empty call shows. If the format binds, goroutines sleep, and the maximum is that of the generator.\n\n" +
+		"generator, as the empty call shows. If the format binds, goroutines sleep, and the maximum is the generator's.\n\n" +
 		latencyTable(r, at(64))
 }
 

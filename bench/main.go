@@ -245,7 +245,8 @@ func (o options) concurrentOptions() rows.ConcurrentOptions {
 func (o options) mergeOptions() merge.Options {
 	opts := merge.Options{Rows: cmp.Or(o.rows, 500_000), Rounds: 9, Memory: []int{1_000_000, 4_000_000}, Progress: progress("merge")}
 	if o.quick {
-		opts.Rows, opts.Rounds, opts.Memory = cmp.Or(o.rows, 100_000), 1, nil // after a million rows memory no longer grows
+		// after a million rows memory no longer grows
+		opts.Rows, opts.Rounds, opts.Memory = cmp.Or(o.rows, 100_000), 1, nil
 	}
 	return opts
 }

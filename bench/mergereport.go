@@ -15,8 +15,8 @@ func mergeReport(s *section[merge.Result]) string {
 	b.WriteString("## Merges\n\n" + s.about([]string{"github.com/go-sql-driver/mysql"}))
 	b.WriteString("MariaDB " + s.Result.Version + ".\n\n" +
 		"`merge` with two writers, source and target on one server beside it. The floor is INSERT … SELECT of the same\n" +
-		"rows between the same databases: a statement and a transaction for each table, in which no row leaves the server. Each\n" +
-		"round has a new target. Times are those of the middle round; ± is half the distance between the fastest and the slowest\n" +
+		"rows between the same databases: a statement and a transaction for each table; no row leaves the server. Each\n" +
+		"round has a new target. Times are from the middle round; ± is half the distance between the fastest and the slowest\n" +
 		"run. Rows of the tables that are referred to are counted as well.\n\n")
 	t := newTable(1, "table", "rows", "floor", "run", "rows/s", "of the floor's", "wanted", "met", "±", "without verification")
 	for _, c := range s.Result.Cases {

@@ -93,7 +93,7 @@ func (r results) report() string {
 	var b strings.Builder
 	b.WriteString("# Results\n\n" +
 		"Written by `make bench` from results.json, which has more than the tables. Times depend on the machine: compare figures\n" +
-		"of one part with each other, not with those of another run.\n\n")
+		"of one part with each other, not with figures of another run.\n\n")
 	if r.IDs != nil {
 		b.WriteString(idsReport(r.IDs))
 	}

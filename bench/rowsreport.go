@@ -19,8 +19,8 @@ func rowsReport(s *section[[]rows.Result]) string {
 	b.WriteString("A table of orders with two secondary indexes, loaded over one connection with INSERT statements of 500 rows, each\n" +
 		"committed and flushed to disk; the data grows past the server's buffer pool. Each load has a server and a data\n" +
 		"directory of its own. Reads are by primary key, of rows drawn evenly from all. ± is half the distance between the\n" +
-		"fastest and the slowest of several loads, and the other figures are those of the middle one. A load that reached its\n" +
-		"time limit shows the rows that it had inserted: its size and rates are those of a smaller table, which is an\n" +
+		"fastest and the slowest of several loads, and the other figures are from the middle one. A load that reached its\n" +
+		"time limit shows the rows that it had inserted: its size and rates belong to a smaller table, which is an\n" +
 		"advantage.\n\n")
 	for _, engine := range engines(s.Result) {
 		list := of(s.Result, engine)
@@ -36,7 +36,7 @@ func turnsReport(s *section[[]rows.Turn]) string {
 	var b strings.Builder
 	b.WriteString("## Snow's keys beside AUTO_INCREMENT\n\n" + s.about([]string{"github.com/go-sql-driver/mysql", "github.com/jackc/pgx/v5"}))
 	b.WriteString("The same table twice in one server, once with each key; INSERT statements of 500 rows take turns, so that whatever else\n" +
-		"happens to the machine happens to both. The ratio is of the time of all statements. The range is that of the ratios of\n" +
+		"happens to the machine happens to both. The ratio is of the time of all statements. The range is from the ratios of\n" +
 		"each twentieth of the load, without the two highest and the two lowest. The numbers that the database has assigned are\n" +
 		"not read back. MySQL returns them at no cost, PostgreSQL only with RETURNING, so the target is for MariaDB only.\n\n")
 	t := newTable(1, "server", "pool", "rows, each", "rows/s of snow over auto-increment", "range", "wanted", "met")

@@ -13,7 +13,7 @@ func serveReport(s *section[serve.Result]) string {
 	r := s.Result
 	var b strings.Builder
 	b.WriteString("## The service of ids\n\n" + s.about([]string{"github.com/go-sql-driver/mysql"}))
-	fmt.Fprintf(&b, "`httpsnow` on loopback with %d connections, each of which sends a request after the answer to the one before, beside an empty handler\n"+
+	fmt.Fprintf(&b, "`httpsnow` on loopback with %d connections, each sending its next request after an answer, beside an empty handler\n"+
 		"of net/http and SELECT NEXTVAL of MariaDB %s, from one process. All of them take turns. Ratios are the medians of\n"+
 		"those of %d rounds.\n\n", r.Connections, orUnknown(r.Version), len(r.Rounds))
 	t := newTable(1, "target", "wanted", "measured", "met")

@@ -15,8 +15,8 @@ func serversReport(s *section[merge.ServersResult]) string {
 	b.WriteString("MariaDB " + s.Result.Version + ".\n\n" +
 		"Two databases of ten tables on one server, with " + grouped(int64(s.Result.Rows)) + " rows together, are merged into one database on another server,\n" +
 		"beside the program. Keys get new ids, references follow, and all rows are verified. The yardstick is `mariadb-dump | mariadb` of the\n" +
-		"same rows without any change, which also loads them without checks of foreign keys. All take turns; times are those of the middle round, and ± is half the distance between the fastest\n" +
-		"and the slowest. Processor time is that of the server with the sources, of that with the target, and of the programs.\n\n")
+		"same rows without any change, which also loads them without checks of foreign keys. All take turns; times are from the middle round, and ± is half the distance between the fastest\n" +
+		"and the slowest. Processor time is listed for the server with the sources, the server with the target, and the programs.\n\n")
 	t := newTable(1, "work", "time", "of the yardstick's", "wanted", "met", "±", "source", "target", "program", "of the yardstick's processor time", "memory")
 	for _, w := range s.Result.Work {
 		yardstick := s.Result.Work[0]

@@ -58,7 +58,7 @@ func (e *CheckError) Error() string {
 //   - a column that should hold ids but is missing, is narrower than 64 bits,
 //     loses digits, or is a text although the model has a number, so that it sorts
 //     and compares as a text
-//   - on MySQL, a key that is unsigned in its table, like that of gorm.Model,
+//   - on MySQL, a key that is unsigned in its table, like gorm.Model's key,
 //     although AutoMigrate will create signed foreign keys to it, or the reverse;
 //     run Check before the migration to find this
 //   - a many-to-many join table whose pairs are not unique, so that saving an
@@ -69,15 +69,15 @@ func (e *CheckError) Error() string {
 //     now, so that new rows sort before old ones or clash with them. This reads the
 //     largest primary key, if that is a number, and tolerates clocks that differ by
 //     a minute. Check only does this if the plugin's source has a method Layout, as
-//     [snow.Generator] has. If the layout has lanes, only ids above those of the last
-//     lane are found
+//     [snow.Generator] has. If the layout has lanes, only ids above the ids of the
+//     last lane are found
 //   - a string field of a shard tag whose column takes different texts as equal, by its
 //     collation or type, as the defaults of MySQL and MariaDB do; and a unique key, of a
 //     model with a shard tag, that has neither the field of the tag nor a key
 //   - a negative primary key in the table, which a snow.ID can't read
 //   - a table that does not exist, or that this user may not see.
 //
-// The tables are those of the models and of their many-to-many associations. If
+// Check reads the tables of the models and of their many-to-many associations. If
 // db.Table is set, or a model's table name has a schema, it is that table;
 // otherwise the database finds it as it does for queries. Scopes are ignored.
 //

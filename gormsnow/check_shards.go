@@ -56,7 +56,7 @@ func (c *check) folds(s *schema.Schema, source *schema.Field, live *liveTable) {
 	}
 	fold := column.Fold
 	if c.db.Name() == "sqlite" {
-		// Only a comparison tells the collation. Its first row, of which there is none, gives it to the second.
+		// Only a comparison tells the collation. The first SELECT returns no row, but gives it to the second.
 		var upper, space bool
 		err := eachRow(c.db, func(rows *sql.Rows) error { return rows.Scan(&upper, &space) },
 			"SELECT x = 'ANN', x = 'ann ' FROM (SELECT ? AS x FROM ? WHERE 0 UNION ALL SELECT 'ann')",

@@ -16,11 +16,11 @@ type liveTable struct {
 	name    string // as in the model, perhaps with a schema
 	schema  string // empty for the schema of the connection
 	table   string
-	columns map[string]idcolumn.Column // empty if there is no such table
+	columns map[string]idcolumn.Column // empty if the table does not exist
 	unique  [][]string                 // columns of the primary key and of each unique index that is not partial
 }
 
-// newLiveTable returns a table that is yet to be read. name is that of a model.
+// newLiveTable returns a table that is yet to be read. name is a model's name.
 func newLiveTable(name string) *liveTable {
 	t := &liveTable{name: name, columns: make(map[string]idcolumn.Column)}
 	t.schema, t.table, _ = strings.Cut(name, ".")

@@ -66,7 +66,7 @@
 //
 // The shard of a snow.ID is the one that it carries ([snow.Layout.Shard]); the two
 // must have the same layout. The shard of any other integer, even one that holds
-// ids, is its [snow.HashShardInt], and that of a string its [snow.HashShard]. The
+// ids, is its [snow.HashShardInt], and a string's is its [snow.HashShard]. The
 // source must have a method Layout() [snow.Layout] with shard bits, as
 // [snow.Generator] has.
 //
@@ -110,7 +110,7 @@
 // the keys.
 //
 // GORM itself inserts belongs-to and many-to-many associations with ON CONFLICT
-// DO NOTHING. So the foreign key of the owner, or of the join row, is that of
+// DO NOTHING. So the foreign key of the owner, or of the join row, is the key of
 // the row that exists, or zero. A zero is refused in join tables, and wherever the
 // foreign key is a key by these rules or in the primary key. Declare unique
 // columns with the tag uniqueIndex.
@@ -134,7 +134,7 @@
 //   - a foreign key of one of the model's associations that would store another
 //     value than the id, such as a string or an int32 that refers to a snow.ID
 //   - a shard tag without a field, a layout or a value
-//   - an id that the caller has set and whose shard is not that of its field
+//   - an id that the caller has set and whose shard is not its field's shard
 //   - a struct that is not passed by pointer, a value of another type than the
 //     Model of the statement, and a nil map.
 //
@@ -165,7 +165,7 @@
 // AutoMigrate creates snow.ID columns as bigint without AUTO_INCREMENT. It does
 // not remove AUTO_INCREMENT from a table that has it, nor change the type of its
 // key; docs/coming-from-gorm-model.md has the order of steps. SQLite accepts NULL
-// in such a primary key unless the tag says not null, as that of Model does.
+// in such a primary key unless the tag says not null, as Model's tag does.
 //
 // # Inside
 //

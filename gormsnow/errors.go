@@ -19,7 +19,8 @@ var (
 // A FieldError says why a key can't be assigned. The INSERT was not sent. What
 // associations sent before it is rolled back with the transaction, if there is one.
 type FieldError struct {
-	Model  string // Go type of the model, for example "shop.Order"; "many2many:" and the table for a join table without one
+	// Go type of the model, for example "shop.Order"; "many2many:" and the table for a join table without one
+	Model  string
 	Field  string // name of the field in the model
 	Reason string // what is wrong and what to do about it
 }

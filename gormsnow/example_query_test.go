@@ -67,7 +67,7 @@ func ExampleAfter() {
 			log.Fatal(tx.Error)
 		}
 		fmt.Println(db.Explain(tx.Statement.SQL.String(), tx.Statement.Vars...))
-		last = 154014842880000000 // really that of the last order
+		last = 154014842880000000 // really the id of the last order
 	}
 	// Output:
 	// SELECT * FROM `orders` WHERE `orders`.`id` > 0 ORDER BY `orders`.`id` LIMIT 50

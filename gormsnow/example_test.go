@@ -144,8 +144,7 @@ func ExampleFieldError() {
 	err := db.Create(&Invoice{}).Error
 	fmt.Println(err)
 	// Output:
-	// gormsnow: model gormsnow_test.Invoice, field ID: the column would be AUTO_INCREMENT: add autoIncrement:false
-	// to the gorm tag, or make it a snow.ID
+	// gormsnow: model gormsnow_test.Invoice, field ID: the column would be AUTO_INCREMENT: add autoIncrement:false to the gorm tag, or make it a snow.ID
 }
 
 // Keys of other types than snow.ID have a tag.

@@ -40,7 +40,7 @@ func analyse(s *schema.Schema) *model {
 		switch reason := refuse(f, tagged); {
 		case foreign[f.DBName] && f.Creatable && (tagged || typed):
 			if _, path := shardTag(s, f); path != nil && !madeByGORM(s) {
-				m.err = fieldError(s, f, "it is the foreign key of an association, so its shard is that of the row it refers to: drop the shard tag")
+				m.err = fieldError(s, f, "it is the foreign key of an association, so its shard is the shard of the row it refers to: drop the shard tag")
 				return m
 			}
 			m.give(f, missingForeign)

@@ -180,7 +180,7 @@ func TestHooksSeeTheID(t *testing.T) {
 	}
 }
 
-// wantRefused sees to it that no row of a model is created, and that no id is asked for.
+// wantRefused fails the test if a row of a model is created, or an id is asked for.
 func wantRefused(t *testing.T, row any, model, field, reason string) {
 	t.Helper()
 	src := newSequence()

@@ -50,7 +50,7 @@ func Created(from, to time.Time) clause.Expression {
 
 type between struct {
 	layout   snow.Layout
-	ofPlugin bool // the layout is that of the plugin instead
+	ofPlugin bool // use the plugin's layout instead
 	from, to time.Time
 }
 

@@ -328,7 +328,7 @@ func TestQuerySQLOfLanes(t *testing.T) {
 	}
 }
 
-// The layout is that of the plugin's source.
+// The plugin's source gives the layout.
 func TestCreated(t *testing.T) {
 	t.Parallel()
 	from, to, lo, hi := day(t)

@@ -27,7 +27,7 @@ func vacant(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) 
 	return walk(stmt, keys, true, visit)
 }
 
-// each visits all keys, row by row. Those in copies, which can't be set, have a value
+// each visits all keys, row by row. Keys in copies, which can't be set, have a value
 // from the caller. It stops at the first error.
 func each(stmt *gorm.Statement, keys []*schema.Field, visit func(slot) error) error {
 	return walk(stmt, keys, false, visit)
@@ -130,8 +130,8 @@ func eachEntry(stmt *gorm.Statement, keys []*schema.Field, row map[string]any, v
 }
 
 // entryName returns the name that row has for the column of f: GORM accepts the
-// name of the column, that of the field, and any that the naming strategy maps to
-// the column.
+// name of the column, the name of the field, and any name that the naming strategy
+// maps to the column.
 func entryName(stmt *gorm.Statement, f *schema.Field, row map[string]any) (string, error) {
 	var found bool
 	name := f.DBName

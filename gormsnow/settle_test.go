@@ -22,7 +22,7 @@ type (
 		ID   snow.ID
 		Name string `gorm:"uniqueIndex"`
 	}
-	// An Outlet is unique in several ways, not all of which tell which row it is.
+	// An Outlet is unique in several ways. Not all of them tell which row it is.
 	Outlet struct {
 		ID     snow.ID
 		Street string  `gorm:"uniqueIndex:address"`

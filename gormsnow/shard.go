@@ -122,7 +122,7 @@ func (p *plugin) checkSource(s *schema.Schema, m *model) error {
 func (p *plugin) checkShard(stmt *gorm.Statement, m *model, s slot, last bool) (known bool, err error) {
 	source := m.sources[s.key]
 	if source == nil || slices.Contains(m.keys, source) {
-		return true, nil // it needs no shard, or gets that of a key that fill sets before it
+		return true, nil // it needs no shard, or gets the shard of a key that fill sets before it
 	}
 	_, known, err = p.shardOf(stmt, s, source)
 	if err == nil && !known && last {
@@ -145,7 +145,7 @@ func (p *plugin) withShard(stmt *gorm.Statement, m *model, s slot, id snow.ID) (
 }
 
 // verifyShards assigns the ids that had to wait for hooks and belongs-to
-// associations, and refuses ids whose shard is not that of their field.
+// associations, and refuses ids whose shard is not their field's.
 func (p *plugin) verifyShards(stmt *gorm.Statement, m *model) error {
 	if len(m.sources) == 0 {
 		return nil
@@ -178,18 +178,18 @@ func (p *plugin) verifyShards(stmt *gorm.Statement, m *model) error {
 		case !set || want == got:
 			return nil
 		case ours:
-			return fieldError(stmt.Schema, s.key, "its shard is that of "+source.Name+
+			return fieldError(stmt.Schema, s.key, "it takes its shard from "+source.Name+
 				", which a hook or an association has changed: set it before Create, or not at all")
 		default:
 			return fieldError(stmt.Schema, s.key, fmt.Sprintf(
-				"the id %d has the shard %d, and that of %s is %d, so the row would not be found: give the id that shard with Layout.WithShard, or leave it to the plugin",
+				"the id %d has the shard %d, and %s has the shard %d, so the row would not be found: give the id that shard with Layout.WithShard, or leave it to the plugin",
 				id, got, source.Name, want))
 		}
 	})
 }
 
 func shardUnset(stmt *gorm.Statement, s slot, source *schema.Field) error {
-	return fieldError(stmt.Schema, s.key, "its shard is that of "+source.Name+", which is not set")
+	return fieldError(stmt.Schema, s.key, "it takes its shard from "+source.Name+", which is not set")
 }
 
 // shardOf returns the logical shard of source in the row of s, and whether source

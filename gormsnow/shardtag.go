@@ -8,7 +8,7 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// shardTag returns the snow tag of f, or else that of the innermost embedded
+// shardTag returns the snow tag of f, or else the tag of the innermost embedded
 // struct around it that has one, and the path to the field with the tag.
 func shardTag(s *schema.Schema, f *schema.Field) (text string, path []string) {
 	t := s.ModelType

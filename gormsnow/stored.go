@@ -14,12 +14,12 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A unique is a set of columns in which no two rows have the same values.
+// A unique is a set of columns whose values no two rows share.
 type unique struct {
 	columns []string
 	primary bool
 	where   string              // the condition of a partial index
-	target  []clause.Expression // that of a conflict target
+	target  []clause.Expression // the condition of a conflict target
 }
 
 // uniqueKeys returns the primary key of s, if any, and what its tags declare.

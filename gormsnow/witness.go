@@ -47,8 +47,8 @@ func addWitness(stmt *gorm.Statement, m *model) {
 	stmt.Result.Result = nil
 }
 
-// isPlain reports whether a pool sends statements as they are. Another one, such as that of gorm.io/sharding, may
-// send an upsert to another table without a word, and its answer to the SELECT after it shows that.
+// isPlain reports whether a pool sends statements as they are. Another one, such as gorm.io/sharding's, may send an
+// upsert to another table without a word, and its answer to the SELECT after it shows that.
 func isPlain(pool gorm.ConnPool) bool {
 	switch pool.(type) {
 	case *sql.DB, *sql.Tx, *sql.Conn, *gorm.PreparedStmtDB, *gorm.PreparedStmtTX:

@@ -18,7 +18,7 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 		name   string
 		method string
 		path   string
-		host   string // "": that of the server
+		host   string // "": the server's
 		header header
 		status int
 	}{

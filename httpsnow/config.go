@@ -16,13 +16,12 @@ import (
 // Config configures [New]. Its zero value is for a handler that only programs of
 // this machine reach.
 type Config struct {
-	// Layout says what the bits of ids mean, for GET /v1/ids/ID. Zero means that of the
+	// Layout says what the bits of ids mean, for GET /v1/ids/ID. Default: the layout of the
 	// source, if it has a method Layout, as a *snow.Generator has. Without a layout that path does not exist.
 	Layout snow.Layout
 
-	// Tokens are the bearer tokens of which a request must have one, of 16 to 1024 bytes
-	// without spaces. Nil means that every program that reaches the handler may ask, but no page of
-	// another origin in a browser.
+	// Tokens are bearer tokens of 16 to 1024 bytes without spaces. A request must have one of them. Without
+	// Tokens, every program that reaches the handler may ask, but no page of another origin in a browser.
 	// /healthz, /readyz and /openapi.json never need a token.
 	// Tokens are only secret if the connection is encrypted.
 	Tokens []string
@@ -51,7 +50,7 @@ type Config struct {
 	// Metrics, if not nil, is served at /metrics, for example promhttp.Handler.
 	Metrics http.Handler
 
-	// Page, if not nil, is served at /page/ and below, for people with a browser, for example that of package page. If
+	// Page, if not nil, is served at /page/ and below, for people with a browser, for example package page's. If
 	// there are Tokens, the browser asks for a password, which is one of them, with any name. Such a password opens the
 	// page only.
 	Page http.Handler
@@ -107,7 +106,7 @@ func checkTokens(tokens []string) error {
 		if len(token) < shortestToken || len(token) > longestToken || !isToken(token) {
 			return &snow.FieldError{ // without the token
 				Field: "Tokens", Value: fmt.Sprintf("[%d] of %d bytes", i, len(token)),
-				Bound: fmt.Sprintf("want %d to %d characters of ASCII without spaces", shortestToken, longestToken),
+				Bound: fmt.Sprintf("want %d to %d ASCII characters without spaces", shortestToken, longestToken),
 			}
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A deadline is a context like that of context.WithTimeout, which costs a timer only once somebody waits for its
-// end: a request rarely waits for ids, and the timer would take a good part of its time.
+// A deadline is a context like context.WithTimeout's, but it costs a timer only once somebody waits for its end: a
+// request rarely waits for ids, and the timer would take a good part of its time.
 type deadline struct {
 	context.Context // of the request
 	until           time.Time

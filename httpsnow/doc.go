@@ -37,7 +37,7 @@
 //
 //	config.go                  Config and its defaults
 //	handler.go                 New; which path is what, methods, tokens, origins
-//	give.go form.go            new ids, and the forms in which they are written
+//	give.go form.go            new ids, and the forms that they are written in
 //	read.go                    what an id says
 //	rate.go problem.go         the bound of ids a second; errors
 //	deadline.go                a context with a timeout that costs no timer

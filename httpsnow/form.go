@@ -117,7 +117,7 @@ func (f form) size(ids []snow.ID) int {
 	return len(jsonBegin) + digits + 3*len(ids) - 1 + len(jsonEnd)
 }
 
-// rangeOf returns how many digits an id has, and the range of those with as many.
+// rangeOf returns how many digits an id has, and the range of ids with as many.
 func rangeOf(id snow.ID) (n int, low, high snow.ID) {
 	n, low, high = 1, 0, 10
 	for id >= high {

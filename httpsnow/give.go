@@ -92,7 +92,8 @@ func (h *Handler) takeSlot(ctx context.Context) bool {
 
 // write writes the ids of a buffer, a piece at a time.
 func write(w http.ResponseWriter, form form, b *buffer) {
-	header := w.Header() // without Cache-Control: caches keep no answer to a POST that names no lifetime (RFC 9110, 9.3.3)
+	// without Cache-Control: caches keep no answer to a POST that names no lifetime (RFC 9110, 9.3.3)
+	header := w.Header()
 	header["Content-Type"] = form.contentType()
 	if len(b.ids) > shortAnswer { // shorter ones get it from net/http, and longer ones would be sent in chunks
 		header["Content-Length"] = []string{strconv.Itoa(form.size(b.ids))}

@@ -77,7 +77,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	path := r.URL.Path
-	switch path { // those that need no token
+	switch path { // these need no token
 	case healthPath:
 		if allow(w, r, http.MethodGet) {
 			writeStatus(w, http.StatusOK, "ok\n")
@@ -116,7 +116,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == metricsPath && h.cfg.Metrics != nil:
 		h.cfg.Metrics.ServeHTTP(w, r)
 	default:
-		problem(w, http.StatusNotFound, "there is no such path; "+openAPIPath+" has those that there are")
+		problem(w, http.StatusNotFound, "unknown path; "+openAPIPath+" lists all")
 	}
 }
 
@@ -143,7 +143,8 @@ func (h *Handler) isStranger(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	case h.hosts.Refuses(r):
 		problem(w, http.StatusMisdirectedRequest, "requests may not use this name; see Config.Hosts of httpsnow, or --host of snow serve")
-	case r.Header["Sec-Fetch-Site"] == nil && r.Header["Origin"] == nil: // no browser, as Check would find out in more time
+	// no browser, as Check would find out in more time
+	case r.Header["Sec-Fetch-Site"] == nil && r.Header["Origin"] == nil:
 		return false
 	case h.origins.Check(r) != nil:
 		problem(w, http.StatusForbidden, "the request comes from a page of another origin")

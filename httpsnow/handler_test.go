@@ -195,7 +195,7 @@ func TestReadIDs(t *testing.T) {
 		{"base32", gen, snow.Layout{}, "/v1/ids/04w86bb0g4007", 200, answer},
 		{"another layout", gen, snow.Twitter(), "/v1/ids/175928847299117063", 200, `"datacenter":1,"worker":0,`},
 		{"lanes", gen, snow.Clustered(), "/v1/ids/175928847299117063", 200, `,"lane":`},
-		{"no layout", &counter{}, snow.Layout{}, "/v1/ids/1", 404, "no such path"},
+		{"no layout", &counter{}, snow.Layout{}, "/v1/ids/1", 404, "unknown path"},
 		{"too many bits", &counter{}, snow.JavaScript(), "/v1/ids/175928847299117063", 400, "bits"},
 		{"zero", gen, snow.Layout{}, "/v1/ids/0", 400, "detail"},
 		{"no id", gen, snow.Layout{}, "/v1/ids/x", 400, `\"x\"`},

@@ -7,7 +7,7 @@ import (
 	"github.com/shardsnow/snow/migrations"
 )
 
-// The files in the order in which a tool applies them.
+// The files in the order that a tool applies them in.
 func Example() {
 	files, err := fs.Glob(migrations.Postgres(), "*.up.sql")
 	if err != nil {

@@ -45,7 +45,7 @@ func Lease(name string, l interface{ Stats() sqlsnow.LeaseStats }) prometheus.Co
 	c.counter("snow_lease_renewals_total", "Renewals that succeeded.", func(s sqlsnow.LeaseStats) float64 { return float64(s.Renewals) })
 	c.counter("snow_lease_failures_total", "Statements and attempts that failed.", func(s sqlsnow.LeaseStats) float64 { return float64(s.Failures) })
 	c.counter("snow_lease_swaps_total", "Times that the number was lost and another one taken.", func(s sqlsnow.LeaseStats) float64 { return float64(s.Swaps) })
-	c.gauge("snow_lease_skew_seconds", "How far the clock of the database was ahead of that of the process.", func(s sqlsnow.LeaseStats) float64 { return s.Skew.Seconds() })
+	c.gauge("snow_lease_skew_seconds", "How far the clock of the database was ahead of the process's clock.", func(s sqlsnow.LeaseStats) float64 { return s.Skew.Seconds() })
 	c.gauge("snow_lease_failing", "1 if the last attempt failed, else 0.", func(s sqlsnow.LeaseStats) float64 { return truth(s.Err != nil) })
 	return c
 }

@@ -131,7 +131,7 @@ func values(t *testing.T, c prometheus.Collector) string {
 	return strings.Join(lines, "\n")
 }
 
-// Names, types and units are those that Prometheus asks for.
+// Names, types and units follow Prometheus' conventions.
 func TestLint(t *testing.T) {
 	for _, c := range collectors() {
 		problems, err := testutil.CollectAndLint(c)

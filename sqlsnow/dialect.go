@@ -44,6 +44,6 @@ func checkDialect(ctx context.Context, q dbserver.Queryer, d Dialect, err error)
 	if len(version) > 64 {
 		version = version[:64]
 	}
-	field := &snow.FieldError{Field: "dialect", Value: d.String(), Bound: fmt.Sprintf("the server speaks that of %v, and its version is %q", found, version)}
+	field := &snow.FieldError{Field: "dialect", Value: d.String(), Bound: fmt.Sprintf("the server speaks %v's dialect, and its version is %q", found, version)}
 	return fmt.Errorf("%w (%w)", field, err)
 }

@@ -47,13 +47,13 @@
 // may have left it in a transaction. If the pool has no other connection, that is
 // a [*DatabaseError] with InTransaction.
 //
-// Nor does it matter to which schema somebody has changed a connection, by USE or
+// Nor does it matter if somebody has changed the schema of a connection, by USE or
 // SET search_path for example. Each call learns the schema of the tables once, from
 // a connection that still has the schema of its DSN, and all statements name it. If
 // the pool has no such connection, that is a [*DatabaseError] with Elsewhere. Each
 // write also requires the namespace's random registry_uuid, as it was read at the
-// beginning. A renewal that reaches another registry is a failed renewal, not a lost
-// lease. On MySQL and MariaDB, where a temporary table hides another one even from a
+// beginning. A renewal that reaches another lease database is a failed renewal, not a
+// lost lease. On MySQL and MariaDB, where a temporary table hides another one even from a
 // statement that names the schema, a connection with such a table is not used.
 //
 //	free ── acquire ──────────────► granted ── renew ──► granted …
@@ -77,7 +77,7 @@
 //   - vanished: the row is gone.
 //
 // The lease then acquires another number and changes to it at the start of a
-// tick, so ids go on ascending as those of the layout do. Until then, generators
+// tick, so ids go on ascending as the layout says. Until then, generators
 // finish the ticks that they have. If the row shows that somebody else was
 // granted some of these ticks, or may be granted them, generators return
 // [snow.ErrLeaseExpired] at once instead. That is the case if the row is gone or
@@ -153,7 +153,7 @@
 //	leaseconfig.go event.go stats.go        its settings, and what it reports
 //	fence.go reserve.go workers.go          all numbers of a namespace
 //	namespaces.go                           the namespaces of a database, and its clock
-//	dialect.go convert.go errors.go         dialects; errors, and their conversion from those of the packages below
+//	dialect.go convert.go errors.go         dialects; errors, and their conversion from the packages below
 //
 //	segments, sqlsnowtest         dense numbers; the contracts
 //	functions                     functions of SQL that read and make ids

@@ -50,10 +50,10 @@ type DatabaseError struct {
 	BadReply bool
 
 	// Elsewhere says that every connection that the pool offered leads to other
-	// tables than those of its DSN: somebody changed its schema with USE, SET
+	// tables than its DSN does: somebody changed its schema with USE, SET
 	// search_path or SET ROLE, made a temporary table of the same name, or it
-	// reaches another registry. Nothing was written. Give sqlsnow a *sql.DB of its
-	// own, with the schema in its DSN. A lease goes on, and tries again.
+	// reaches another lease database. Nothing was written. Give sqlsnow a *sql.DB of
+	// its own, with the schema in its DSN. A lease goes on, and tries again.
 	Elsewhere bool
 }
 
@@ -73,9 +73,11 @@ func (e *DatabaseError) Unwrap() error { return e.Err }
 // further ahead of the clock than snow.Config.MaxAhead. None are made until a
 // window, or the clock, reaches that time.
 type ClockError struct {
-	Database  time.Time     // the database's clock
-	Local     time.Time     // this process's wall clock
-	Predicted time.Time     // the database's time when last trusted, or this process's when the two agreed last, plus monotonic time since; zero if there is none
+	Database time.Time // the database's clock
+	Local    time.Time // this process's wall clock
+	// the database's time when last trusted, or this process's when the two agreed last, plus monotonic time since;
+	// zero if there is none
+	Predicted time.Time
 	MaxSkew   time.Duration // how far apart they may be
 	Running   time.Time     // the time that the next id has, if ids wait for the clock; else zero
 }
@@ -115,15 +117,16 @@ func (e *LostError) Error() string {
 	return (&protocol.LostError{Worker: e.Worker, Reason: protocol.Loss(e.Reason), Holder: e.Holder}).Error()
 }
 
-// Loss is the way in which a worker number was lost.
+// Loss is the way that a worker number was lost.
 type Loss int
 
 // The ways to lose a worker number.
 const (
 	Displaced = Loss(protocol.Displaced) // another process has taken it after the window had ended
-	Regressed = Loss(protocol.Regressed) // the database forgot a window that it had confirmed: it was restored, or a failover lost history
-	Lapsed    = Loss(protocol.Lapsed)    // the window ended before it was renewed (LossWindow > 0)
-	Vanished  = Loss(protocol.Vanished)  // the row is gone
+	// the database forgot a window that it had confirmed: it was restored, or a failover lost history
+	Regressed = Loss(protocol.Regressed)
+	Lapsed    = Loss(protocol.Lapsed)   // the window ended before it was renewed (LossWindow > 0)
+	Vanished  = Loss(protocol.Vanished) // the row is gone
 )
 
 // String returns "displaced", "regressed", "lapsed" or "vanished".

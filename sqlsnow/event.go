@@ -8,10 +8,11 @@ import (
 
 // A LeaseEvent is something that happened to a lease: see LeaseConfig.OnEvent.
 type LeaseEvent struct {
-	Kind    EventKind
-	Worker  uint64        // the number that is held; for Lost, the number that was held
-	From    uint64        // for Swapped, the former number
-	Ceiling time.Time     // ids end here if no renewal succeeds any more; in the database's time, zero before the first window
+	Kind   EventKind
+	Worker uint64 // the number that is held; for Lost, the number that was held
+	From   uint64 // for Swapped, the former number
+	// ids end here if no renewal succeeds any more; in the database's time, zero before the first window
+	Ceiling time.Time
 	Took    time.Duration // how long the database took to answer; zero for Ended
 	Err     error         // for Failed, Lost and Ended
 }
@@ -38,7 +39,7 @@ func (k EventKind) String() string {
 	return names[k]
 }
 
-// An outage is a period in which attempts fail. Times are monotonic.
+// An outage is a period of failed attempts. Times are monotonic.
 type outage struct {
 	since    time.Duration // the first failure
 	logged   time.Duration // the last failure that was logged

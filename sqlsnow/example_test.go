@@ -75,7 +75,7 @@ func ExampleOpen() {
 	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}
 	_, _, err := sqlsnow.Open(context.Background(), db, sqlsnow.Postgres, ns, sqlsnow.LeaseConfig{Namespace: "order"})
 	fmt.Println(err)
-	// Output: sqlsnow: open: LeaseConfig.Namespace "order": want that of the Namespace, "orders", or none
+	// Output: sqlsnow: open: LeaseConfig.Namespace "order": want the Namespace's, "orders", or none
 }
 
 func ExampleAcquire() {
@@ -100,7 +100,8 @@ func ExampleMigrate() {
 // A game server whose number is part of its name.
 func ExampleAcquire_pinned() {
 	var db *sql.DB
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // a former process may have crashed a moment ago
+	// a former process may have crashed a moment ago
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
 	number := uint64(7)

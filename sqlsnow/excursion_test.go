@@ -58,7 +58,8 @@ func TestExcursionOfTheClock(t *testing.T) {
 	flow("ahead")
 	ceiling := lease.Stats().Ceiling
 	server.SetClock(t, 0)
-	for !t.Failed() && (!lease.Stats().Ceiling.After(ceiling) || lease.Stats().Left < 2*time.Second) { // or ids would end there
+	// or ids would end there
+	for !t.Failed() && (!lease.Stats().Ceiling.After(ceiling) || lease.Stats().Left < 2*time.Second) {
 		flow("back again")
 	}
 }
@@ -76,7 +77,8 @@ func TestFence(t *testing.T) {
 func fenceClocks(t *testing.T, server *dbtest.Server, db *sql.DB) {
 	server.SetClock(t, 0)
 	ctx := t.Context()
-	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 1, Window: time.Minute} // so long that no renewal finds out before Close
+	// so long that no renewal finds out before Close
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 1, Window: time.Minute}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type LeaseConfig struct {
 	Logger *slog.Logger
 
 	// OnEvent, if not nil, is called for the same events, for traces and
-	// measurements. ctx is that of the call that caused the event: Acquire, Renew
+	// measurements. ctx comes from the call that caused the event: Acquire, Renew
 	// or Close. For events in the background, it is a context that ends with
 	// Close. The next renewal waits until OnEvent returns. OnEvent may call Stats
 	// of the lease, but not Renew or Close.

@@ -32,7 +32,7 @@ import (
 // anything, so older versions still find their tables.
 //
 // The error names the file, as in "sqlsnow: migrate: 0002_snow_workers: …".
-// An unknown Dialect, or that of another server, is a [*snow.FieldError].
+// An unknown Dialect, or another server's, is a [*snow.FieldError].
 func Migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 	err := migrate(ctx, db, d)
 	if err == nil {
@@ -104,8 +104,10 @@ type migrator struct {
 	files  fs.FS
 	table  string // makes snow_migrations
 	record string
-	begin  []string // begins a transaction and takes the lock; empty on MySQL, where tables can't be made in a transaction
-	ending string   // follows COMMIT and ROLLBACK, so that they leave the connection in no transaction, even with completion_type=CHAIN
+	// begins a transaction and takes the lock; empty on MySQL, where tables can't be made in a transaction
+	begin []string
+	// follows COMMIT and ROLLBACK, so that they leave the connection in no transaction, even with completion_type=CHAIN
+	ending string
 	unlock []string // sent after the end of the transaction
 }
 

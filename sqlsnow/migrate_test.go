@@ -394,7 +394,8 @@ func mock(t *testing.T, heard func(query string)) (*sql.DB, sqlmock.Sqlmock) {
 		}
 	})
 	m.ExpectQuery("SELECT TIMESTAMPDIFF").WillReturnRows(noTables())
-	m.ExpectExec("SET /*!50720 @@transaction_isolation = @@transaction_isolation, */ @snow").WillReturnResult(sqlmock.NewResult(0, 0)) // the check of the session
+	// the check of the session
+	m.ExpectExec("SET /*!50720 @@transaction_isolation = @@transaction_isolation, */ @snow").WillReturnResult(sqlmock.NewResult(0, 0))
 	return db, m
 }
 

@@ -14,7 +14,7 @@ import (
 // processes that make the ids. Tables that share keys need the same namespace:
 // ids of two namespaces can be equal.
 type Namespace struct {
-	// Name has 1 to 64 characters: letters, digits, and . _ - : / of ASCII. Case counts.
+	// Name has 1 to 64 ASCII characters: letters, digits, and . _ - : /. Case counts.
 	Name string
 
 	// Layout is the layout of the ids. It can't change afterwards.

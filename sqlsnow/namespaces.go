@@ -12,7 +12,7 @@ import (
 
 // Namespaces returns the namespaces with these names, in that order, as [Init]
 // made them: nothing in them is left out or zero but LossWindow. Without names it returns all, by
-// name. It takes no lock and may be called at any time. Its errors are those of
+// name. It takes no lock and may be called at any time. It returns the errors of
 // [Acquire]; a name that does not exist is [ErrNoNamespace].
 func Namespaces(ctx context.Context, db *sql.DB, d Dialect, names ...string) ([]Namespace, error) {
 	all, err := namespaces(ctx, db, d, names)
@@ -52,7 +52,7 @@ func namespaces(ctx context.Context, db *sql.DB, d Dialect, names []string) ([]N
 }
 
 // Clock returns the database's clock, which the times of [Workers] are to be
-// compared with. It is older than the reply by up to a round trip. Its errors are those of Acquire.
+// compared with. It is older than the reply by up to a round trip. It returns the errors of Acquire.
 func Clock(ctx context.Context, db *sql.DB, d Dialect) (time.Time, error) {
 	_, info, err := engine(ctx, db, d)
 	if err != nil {

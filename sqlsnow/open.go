@@ -42,7 +42,7 @@ func Open(ctx context.Context, db *sql.DB, d Dialect, ns Namespace, cfg LeaseCon
 	}
 	if cfg.Namespace != ns.Name {
 		return nil, nil, fmt.Errorf("sqlsnow: open: %w", &snow.FieldError{
-			Field: "LeaseConfig.Namespace", Value: strconv.Quote(cfg.Namespace), Bound: "want that of the Namespace, " + strconv.Quote(ns.Name) + ", or none",
+			Field: "LeaseConfig.Namespace", Value: strconv.Quote(cfg.Namespace), Bound: "want the Namespace's, " + strconv.Quote(ns.Name) + ", or none",
 		})
 	}
 	if err := Migrate(ctx, db, d); err != nil {

@@ -42,7 +42,8 @@ func (l *Lease) carryOut(out *protocol.Outcome, now protocol.Reading) {
 			"worker", s.Worker, "until", l.registry.Params.TimeOf(l.ceiling))
 	}
 	if out.Suspend {
-		l.gone = &LostError{Worker: s.Worker, Reason: Regressed} // provisional: the number may turn out to be lost otherwise, or not lost
+		// provisional: the number may turn out to be lost otherwise, or not lost
+		l.gone = &LostError{Worker: s.Worker, Reason: Regressed}
 		l.grant.Explain(l.gone)
 		l.grant.Suspend()
 		l.stopped = true

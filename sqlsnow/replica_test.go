@@ -154,7 +154,7 @@ func TestReadOnlyForAdministrators(t *testing.T) {
 	}
 }
 
-// After a switch-over a pool has sessions of the old primary. Those that meet a read-only server are closed, so
+// After a switch-over a pool has sessions of the old primary. Sessions that meet a read-only server are closed, so
 // that the next attempt asks for a new one, which reaches the new primary.
 func TestReadOnlySessionsLeaveThePool(t *testing.T) {
 	server := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog")

@@ -24,7 +24,7 @@ type Reservation struct {
 }
 
 // Reserve takes the highest worker number that was never leased, and gives it to
-// holder for ever. All of its ticks are the holder's, also those of the past, for
+// holder for ever. All of its ticks are the holder's, also ticks of the past, for
 // example to give ids to rows that are older than the namespace. Another call
 // with the same holder returns the same number, so use a holder's name for one
 // purpose only. A name is 1 to 255 bytes of UTF-8 without control characters, and
@@ -62,8 +62,8 @@ func Reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 //
 // If the number was leased or reserved for another holder since, Reclaim returns a
 // [*HeldError], whose Until is zero for a reservation. Then the holder must make
-// no more ids with the number, and those that it made since then may exist twice.
-// Other errors are those of Reserve; a number that the namespace does not have is a
+// no more ids with the number, and ids that it made since then may exist twice.
+// Other errors are as for Reserve; a number that the namespace does not have is a
 // [*snow.FieldError].
 func Reclaim(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string, worker uint64) (Reservation, error) {
 	r, err := reserve(ctx, db, d, namespace, holder, func(ctx context.Context, r *registry.Reservation) (int64, time.Duration, error) {
@@ -80,7 +80,7 @@ func Reclaim(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 }
 
 // Reservable returns what [Reserve] would return now, and writes nothing: another process may take the number
-// afterwards. It needs no right to write. Its errors are those of Reserve. With a [*NoWorkerError] it returns the
+// afterwards. It needs no right to write. It returns the errors of Reserve. With a [*NoWorkerError] it returns the
 // namespace's layout and UUID too.
 func Reservable(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string) (Reservation, error) {
 	r, err := open(ctx, db, d, namespace)

@@ -18,8 +18,9 @@ type LeaseStats struct {
 	Renewals   uint64        `json:"renewals"` // renewals that succeeded
 	Failures   uint64        `json:"failures"` // statements and attempts that failed
 	Swaps      uint64        `json:"swaps"`    // how often the number was lost and another one taken
-	Skew       time.Duration `json:"skew_ns"`  // how far the database's clock was ahead of this process's when it was last read
-	Err        error         `json:"-"`        // of the last attempt; nil after a success
+	// how far the database's clock was ahead of this process's when it was last read
+	Skew time.Duration `json:"skew_ns"`
+	Err  error         `json:"-"` // of the last attempt; nil after a success
 }
 
 // MarshalJSON returns an object with the fields of s.

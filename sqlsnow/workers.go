@@ -35,15 +35,19 @@ func (s WorkerState) String() string {
 // A WorkerInfo says who holds a worker number, and until when. Times are the
 // database's.
 type WorkerInfo struct {
-	Worker  uint64
-	State   WorkerState
-	Holder  string    // see LeaseConfig.Holder; for a free number, the last holder
-	Fence   int64     // how often the number was leased
-	Floor   time.Time // the start of the last window; after Fence, the earliest start of the next one
-	Ceiling time.Time // its end: no id of this number is later. If it is past and the row is Granted, the holder is gone or can't reach the database
+	Worker uint64
+	State  WorkerState
+	Holder string    // see LeaseConfig.Holder; for a free number, the last holder
+	Fence  int64     // how often the number was leased
+	Floor  time.Time // the start of the last window; after Fence, the earliest start of the next one
+	// its end: no id of this number is later. If it is past and the row is Granted, the holder is gone or can't reach
+	// the database
+	Ceiling time.Time
 	Claimed time.Time // when the holder took the number; zero if nobody ever did
 	Renewed time.Time // when the holder last wrote the row; zero if nobody ever did
-	RenewBy time.Time // if the number is granted and not renewed by then, its holder is late: it is gone or can't reach the database; else zero
+	// if the number is granted and not renewed by then, its holder is late: it is gone or can't reach the database;
+	// else zero
+	RenewBy time.Time
 
 	// Leasable is when another process can lease the number, if nobody renews or leases it before. A time that is past
 	// means now. It is zero for a reserved number.
@@ -51,7 +55,7 @@ type WorkerInfo struct {
 }
 
 // Workers returns all worker numbers of a namespace, in ascending order. It
-// takes no lock and may be called at any time. Its errors are those of [Acquire].
+// takes no lock and may be called at any time. It returns the errors of [Acquire].
 func Workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]WorkerInfo, error) {
 	all, err := workers(ctx, db, d, namespace)
 	if err != nil {

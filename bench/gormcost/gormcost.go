@@ -32,8 +32,9 @@ const (
 
 // Options say how much to measure. The zero value is a full run of about two minutes.
 type Options struct {
-	Rounds     int // the number of rounds, of which medians are taken; zero means 21
-	Statements int // of each variant in a round, which create one row each; zero means 400. There are an eighth as many batches.
+	Rounds int // the number of rounds, for medians; zero means 21
+	// of each variant in a round, which create one row each; zero means 400. There are an eighth as many batches.
+	Statements int
 
 	Progress func(line string) // if not nil, is called before each round
 }

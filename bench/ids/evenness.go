@@ -16,7 +16,7 @@ var Moduli = [...]int{2, 3, 4, 7, 8, 16, 64, 100}
 // for a modulus.
 const Significance = 0.01
 
-// Evenness says how ids that are made slowly spread over the residues of a
+// Evenness says how ids at low rates spread over the residues of a
 // modulus.
 type Evenness struct {
 	Modulus   int     `json:"modulus"`

@@ -15,8 +15,9 @@ import (
 
 // Options say how long to measure. [Full] and [Quick] return them.
 type Options struct {
-	Rounds       int           // of speed and texts, interleaved over all generators
-	BoundEvery   int           // a generator whose format limits the rate is measured once in so many rounds, and longer
+	Rounds int // of speed and texts, interleaved over all generators
+	// a generator whose format limits the rate is measured once in so many rounds, and longer
+	BoundEvery   int
 	Speed        time.Duration // of one measurement of a generator whose format does not limit the rate
 	SpeedBound   time.Duration // of one measurement of a generator whose format does
 	Latency      time.Duration
@@ -65,13 +66,14 @@ type Result struct {
 
 // A Row has the measurements of one generator.
 type Row struct {
-	Name      string        `json:"name"`
-	Kind      Kind          `json:"kind"`
-	Format    string        `json:"format,omitempty"`
-	Bits      int           `json:"bits,omitempty"`
-	Mutex     bool          `json:"mutex,omitempty"`
-	PerCall   int           `json:"per_call"`
-	PerSecond float64       `json:"per_second,omitempty"` // the most that the format allows; 0 if it does not limit the rate
+	Name    string `json:"name"`
+	Kind    Kind   `json:"kind"`
+	Format  string `json:"format,omitempty"`
+	Bits    int    `json:"bits,omitempty"`
+	Mutex   bool   `json:"mutex,omitempty"`
+	PerCall int    `json:"per_call"`
+	// the most that the format allows; 0 if it does not limit the rate
+	PerSecond float64       `json:"per_second,omitempty"`
 	Speed     []Speed       `json:"speed"`
 	Allocs    int64         `json:"allocs"`           // for each call
 	Bytes     int64         `json:"bytes"`            // for each call

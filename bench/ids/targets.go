@@ -118,7 +118,7 @@ func (r *Row) latency(goroutines int) Percentiles {
 }
 
 // Share returns the ids that were made with this number of goroutines, in percent
-// of those that the format allows. It is NaN if the format does not limit the rate.
+// of the format's limit. It is NaN if the format does not limit the rate.
 func (r *Row) Share(goroutines int) float64 {
 	if r.PerSecond == 0 {
 		return math.NaN()

@@ -23,7 +23,7 @@ type Text struct {
 // PerCall returns the median time of a call in nanoseconds.
 func (t Text) PerCall() float64 { return median(t.NS) }
 
-// Ratio returns the median time over that of strconv.
+// Ratio returns the median time over strconv's.
 func (t Text) Ratio() float64 { return median(t.NS) / median(t.Baseline) }
 
 // Spread returns half the distance between the fastest and the slowest round,

@@ -24,10 +24,10 @@ type Score struct {
 	Schema    string
 	Tables    int
 	True      int // references that there are
-	Right     int // those that are proposed, whether they are asked or not
-	Asked     int // those that are asked without the right proposal
-	Plain     int // those that are plain without a question
-	Key       int // those, and numbers of no row, that are keys without a question
+	Right     int // proposed, whether a question asks about it or not
+	Asked     int // asked about, without the right proposal
+	Plain     int // taken as plain, without a question
+	Key       int // the same, and numbers that are no ids, taken as keys without a question
 	False     int // other columns that are references without a question
 	Extra     int // other columns that are proposed as references by a question
 	Questions int

@@ -15,8 +15,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A gameTable is one of the tables, of which each source has so many rows in a hundred. A column that refers to a
-// table says so.
+// A gameTable is a table, and its share of a source's rows, in percent. A column that refers to a table says so.
 type gameTable struct {
 	name    string
 	percent int

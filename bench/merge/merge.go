@@ -39,7 +39,7 @@ type CaseResult struct {
 	Run    time.Duration `json:"run"`    // all of it, verification included
 	Phases []Phase       `json:"phases"` // of the run
 	Spread float64       `json:"spread"` // half the distance between the fastest and the slowest run, as a share of Run
-	Target float64       `json:"target"` // the wanted ratio of rows/s without verification to those of the floor
+	Target float64       `json:"target"` // the wanted ratio of rows/s without verification to the floor's rows/s
 }
 
 // A Phase is a part of a run.
@@ -59,7 +59,7 @@ func (c CaseResult) Copying() time.Duration {
 	return total
 }
 
-// Ratio is the rows/s of the run over those of the floor.
+// Ratio is the run's rows/s over the floor's.
 func (c CaseResult) Ratio() float64 { return c.Floor.Seconds() / c.Run.Seconds() }
 
 // A Peak is the largest memory of a process that merged so many rows.

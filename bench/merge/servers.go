@@ -40,8 +40,9 @@ type ServersResult struct {
 // Work is what one kind of work took in the middle one of its rounds.
 type Work struct {
 	Name   string  `json:"name"`
-	Target float64 `json:"target"` // the wanted time over that of the yardstick; 0 means none
-	Spread float64 `json:"spread"` // half the distance between the fastest and the slowest round, as a share of the time
+	Target float64 `json:"target"` // the wanted time over the yardstick's; 0 means none
+	// half the distance between the fastest and the slowest round, as a share of the time
+	Spread float64 `json:"spread"`
 	Cost
 }
 
@@ -58,7 +59,7 @@ type Cost struct {
 // Processor is the processor time of all.
 func (c Cost) Processor() time.Duration { return c.Source + c.Written + c.Program }
 
-// servers are those of a measurement.
+// servers are the database servers of a measurement.
 type servers struct {
 	from, to   *dbtest.Server
 	sources    []snowmerge.Source
@@ -105,7 +106,7 @@ func MeasureServers(ctx context.Context, o ServersOptions) (result ServersResult
 	return result, err
 }
 
-// measure does the rounds, in each of which all kinds of work take turns.
+// measure does the rounds. In each of them all kinds of work take turns.
 func (s *servers) measure(ctx context.Context, o ServersOptions) ([]Work, error) {
 	var work []Work
 	costs := map[string][]Cost{}

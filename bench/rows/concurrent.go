@@ -50,9 +50,9 @@ type ConcurrentOptions struct {
 
 // Concurrently fills a table for each key from many connections. For each load one server has all tables, and the
 // keys take turns of a twentieth of the rows, so that other work on the machine affects all of them. The buffer
-// pool is smaller than the tables if they have 100,000 rows or more. The ids of each connection are made by a
-// worker of its own, as those of as many processes are, but for those of one process. Otherwise it is as [Measure],
-// and returns the tables that were measured and the errors of the other loads.
+// pool is smaller than the tables if they have 100,000 rows or more. Each connection makes ids with its own worker
+// number, as a process of its own would; for the keys of one process all connections share one. Otherwise it is
+// as [Measure], and returns the tables that were measured and the errors of the other loads.
 func Concurrently(ctx context.Context, opts ConcurrentOptions) ([]Table, error) {
 	engines, err := choose(opts.Engines, &mariadb, &mysql, &postgres)
 	if err != nil {
@@ -84,7 +84,7 @@ func Concurrently(ctx context.Context, opts ConcurrentOptions) ([]Table, error) 
 type concurrentKey struct {
 	name   string
 	fill   func(connection int) (fill, error)
-	common bool // the connections are those of one process, which has one source
+	common bool // all connections belong to one process and share its source of ids
 }
 
 var concurrentKeys = []concurrentKey{

@@ -18,7 +18,7 @@ type host struct {
 
 // Hosted calls do as a test would, and returns its failure. When it returns, everything that do started has ended.
 func Hosted(do func(tb testing.TB) error) error {
-	// dbtest reads -short, which exists only after this. -help does not show these flags, because those of the program
+	// dbtest reads -short, which exists only after this. -help does not show these flags, because the program's flags
 	// have been parsed before.
 	testing.Init()
 	if !flag.Parsed() {

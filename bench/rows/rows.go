@@ -38,10 +38,11 @@ const (
 	Snow          = "snow"                         // snow.Default(), a Fill for each statement
 	Clustered     = "snow, clustered"              // snow.Clustered(), for [Concurrently] only
 	OneProcess    = "snow, clustered, one process" // the same, with one generator for all connections
-	OneLane       = "snow, one lane"               // the same with Config.OneLane, for [Concurrently] on PostgreSQL only
-	UUIDv7        = "UUIDv7"                       // google/uuid NewV7, 16 bytes, ascending within a process
-	UUIDv4        = "UUIDv4"                       // google/uuid NewRandom, 16 bytes
-	UUIDv4Text    = "UUIDv4 text"                  // the same as 36 characters
+	// the same with Config.OneLane, for [Concurrently] on PostgreSQL only
+	OneLane    = "snow, one lane"
+	UUIDv7     = "UUIDv7"      // google/uuid NewV7, 16 bytes, ascending within a process
+	UUIDv4     = "UUIDv4"      // google/uuid NewRandom, 16 bytes
+	UUIDv4Text = "UUIDv4 text" // the same as 36 characters
 )
 
 // Options say what to measure. The zero value measures 2 million rows on both engines, without a limit.
@@ -58,7 +59,7 @@ type Options struct {
 
 	// Rounds is how often the ascending keys are measured, each time in another order, so that changes in the
 	// machine's speed affect all of them alike. Zero means 3. The random keys are measured once: they take much
-	// longer, and their differences are larger than those that need several rounds.
+	// longer, and differ by too much to need several rounds.
 	Rounds int
 
 	// PerKeyLimit is how long one load may take. After that the load stops with the rows that it has. Zero means no

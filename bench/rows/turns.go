@@ -19,7 +19,7 @@ type Turn struct {
 	Version string
 	Pool    int64     // size of the buffer pool in bytes, for the two tables
 	Rows    int       // in each table
-	Ratio   float64   // rows/s of snow over those of auto-increment
+	Ratio   float64   // snow's rows/s over auto-increment's
 	Blocks  []float64 // the same for each twentieth of the load
 }
 

@@ -42,7 +42,7 @@ func (c *connection) close() { _ = c.Close() }
 
 var contentLength = []byte("Content-Length: ")
 
-// ask reads an answer with a length, as those of up to 2 KB have.
+// ask reads an answer with a length, as answers of up to 2 KB have.
 func (c *connection) ask(context.Context) error {
 	if _, err := c.Write(c.request); err != nil {
 		return err

@@ -33,7 +33,7 @@ const Batch = 100
 // Options say how much to measure. The zero value is a full run of about two minutes.
 type Options struct {
 	Connections int           // zero means 64
-	Rounds      int           // the number of rounds, of which medians are taken; zero means 21
+	Rounds      int           // the number of rounds, for medians; zero means 21
 	Turn        time.Duration // how long a turn takes; zero means 1 s
 
 	Progress func(line string) // if not nil, is called before each round
@@ -60,7 +60,7 @@ type Load struct {
 	P99  time.Duration // of the time to an answer
 }
 
-// SingleRate returns the rate of single ids over that of the empty handler, the median of all rounds.
+// SingleRate returns the rate of single ids over the empty handler's rate, the median of all rounds.
 func (r Result) SingleRate() float64 {
 	return r.median(func(r Round) float64 { return r.Single.Rate / r.Empty.Rate })
 }
@@ -70,12 +70,12 @@ func (r Result) SingleP99() float64 {
 	return r.median(func(r Round) float64 { return float64(r.Single.P99) / float64(r.Empty.P99) })
 }
 
-// BatchRate returns the ids a second of batches over those of single ids.
+// BatchRate returns the rate of ids in batches over the rate of single ids.
 func (r Result) BatchRate() float64 {
 	return r.median(func(r Round) float64 { return r.Batch.Rate * Batch / r.Single.Rate })
 }
 
-// SequenceRate returns the rate of single ids over that of the sequence.
+// SequenceRate returns the rate of single ids over the sequence's rate.
 func (r Result) SequenceRate() float64 {
 	return r.median(func(r Round) float64 { return r.Single.Rate / r.Sequence.Rate })
 }

@@ -142,7 +142,7 @@ func status(t *testing.T, method, url, token string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// SIGHUP reads tokens again. If that fails, those that there were go on.
+// SIGHUP reads tokens again. If that fails, the old ones stay.
 func TestHangup(t *testing.T) {
 	newRegistry(t)
 	const first, second = "first-geheim-0123456789", "second-geheim-0123456789"
@@ -180,6 +180,33 @@ func TestHangup(t *testing.T) {
 	}
 	p.signal(t, syscall.SIGTERM)
 	p.end(t)
+}
+
+// A signal ends a service that waits for the secrets of a pipe.
+func TestSignalWhileSecretsAreAwaited(t *testing.T) {
+	newRegistry(t)
+	t.Setenv("ROUTE_TOKEN", "geheim-0123456789")
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{
+		{"--token", "@" + fifo},
+		{"--token", "env:ROUTE_TOKEN", "--route", "a=segments:a,token=@" + fifo},
+		{"--tls-cert", fifo, "--tls-key", fifo},
+	} {
+		p := start(t, nil, append([]string{"serve", "--namespace", "shop", "--listen", "127.0.0.1:0"}, flags...)...)
+		writer, err := os.OpenFile(fifo, os.O_WRONLY, 0) // returns when the service reads
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.signal(t, syscall.SIGTERM)
+		log, _ := io.ReadAll(p.log)
+		if err := p.Wait(); err == nil || p.ProcessState.ExitCode() != 1 || !strings.Contains(string(log), "canceled") {
+			t.Errorf("%v: %v: %s", flags, err, log)
+		}
+		_ = writer.Close()
+	}
 }
 
 // Without tokens SIGHUP changes nothing, and a service collects garbage as Go does.

@@ -224,7 +224,7 @@ func TestSettleAsksTheSource(t *testing.T) {
 	})
 }
 
-// CreateOnce looks for the stored row in the database to which it writes.
+// CreateOnce looks for the stored row in the database that it writes to.
 func TestCreateOnceAgain(t *testing.T) {
 	eachOrder(t, func(t *testing.T, o order, cfg gorm.Config) {
 		for _, apart := range []bool{false, true} {

@@ -226,7 +226,7 @@ func (w *world) next(t *testing.T) snow.ID {
 	return id
 }
 
-// newRow returns a random row, in which some keys are set.
+// newRow returns a random row. Some of its keys are set.
 func (w *world) newRow(t *testing.T, m *model, s *schema.Schema, isMap bool) *row {
 	r := &row{s: s, before: make(map[string]string)}
 	if isMap {
@@ -418,7 +418,8 @@ func (w *world) check(t *testing.T, m *model, rows []*row, tx *gorm.DB, mayMeet,
 				t.Errorf("%s: row %d: %s was %s, is %s", what, i, c.name, was, now)
 				continue
 			case now == "" && mayMeet && (len(m.unique) > 1 || len(m.pk) > 1 || partial):
-				w.errors["unknown"]++ // it may have met two, or one of another tenant, or one by a column that was not sent
+				// it may have met two, or one of another tenant, or one by a column that was not sent
+				w.errors["unknown"]++
 				continue
 			case now == "":
 				t.Errorf("%s: row %d: %s is not set", what, i, c.name)

@@ -32,7 +32,7 @@ type (
 		OrderID snow.ID
 		Text    string `gorm:"size:40"`
 	}
-	// Names are unique among those that are not deleted.
+	// Names are unique among rows that are not deleted.
 	nickname struct {
 		ID        snow.ID
 		Name      string `gorm:"uniqueIndex:,where:deleted_at IS NULL"`
@@ -272,7 +272,8 @@ func testInTransaction(t *testing.T, db *gorm.DB) {
 	}
 	err := db.Transaction(func(tx *gorm.DB) error {
 		if db.Name() == "mysql" {
-			execute(t, tx, "SET /*M!100618 innodb_snapshot_isolation = OFF, */ @x = 1") // from 11.6 on it ends the transaction
+			// from 11.6 on it ends the transaction
+			execute(t, tx, "SET /*M!100618 innodb_snapshot_isolation = OFF, */ @x = 1")
 		}
 		if n := count(t, tx, &order{}); n != 0 {
 			t.Errorf("%d orders at the start", n)

@@ -59,7 +59,7 @@ func Example_check() {
 	// Output:
 	// invoices.id
 	//   problem: the table makes up its own numbers where an id is missing: it is AUTOINCREMENT
-	//   remedy:  copy the rows to a table with id BIGINT, PRIMARY KEY (id)
+	//   remedy:  copy the rows to a table with "id" BIGINT, PRIMARY KEY ("id")
 	// invoices.customer_id
 	//   problem: it is VARCHAR(20), which sorts and compares ids as texts
 	//   remedy:  change its type to bigint

@@ -16,7 +16,8 @@ import (
 // Inspect finds the column that says when rows were made by its name, its type and its values.
 func TestCreated(t *testing.T) {
 	tests := []struct {
-		columns string // of 100 rows, with %d for the seconds since 1970 of a row, %[2]d for its number, and %[3]s for its text
+		// of 100 rows, with %d for the seconds since 1970 of a row, %[2]d for its number, and %[3]s for its text
+		columns string
 		want    string
 		asks    string
 	}{

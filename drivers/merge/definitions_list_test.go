@@ -67,7 +67,7 @@ var mysqlDefinitions = []definition{
 	{text: "int INVISIBLE DEFAULT 5"},
 }
 
-// mariadbDefinitions and oracleDefinitions are those that one of them has alone.
+// mariadbDefinitions and oracleDefinitions are valid in one product only.
 var mariadbDefinitions = []definition{
 	{text: "uuid DEFAULT uuid()"},
 	{text: "inet6 DEFAULT '::1'"},

@@ -20,7 +20,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A definition is that of a column, behind its name.
+// A definition defines a column. It stands behind the name.
 type definition struct {
 	text  string
 	value string // SQL, of a column that needs one; none means the default

@@ -16,8 +16,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// Rows are found by keys of any type, in the order in which the server has
-// them, which is not that of their texts.
+// Rows are found by keys of any type, in the server's order, which is not the
+// order of their texts.
 func TestPostgreSQLKeys(t *testing.T) {
 	server := dbtest.Postgres(t)
 	open := func() *sql.DB { return opened(t, "pgx", server.DSN(server.CreateDatabase(t))) }

@@ -97,8 +97,8 @@ func TestPostgreSQLRowSecurity(t *testing.T) {
 	}
 }
 
-// Rows of a table are also those of the table that it inherits from, which
-// would be merged twice. Those of partitions are of one table.
+// Rows of a table also belong to the table that it inherits from, and would be
+// merged twice. Rows of partitions belong to one table.
 func TestPostgreSQLInheritance(t *testing.T) {
 	server := dbtest.Postgres(t)
 	open := func() *sql.DB { return opened(t, "pgx", server.DSN(server.CreateDatabase(t))) }

@@ -18,7 +18,7 @@ type fleet struct {
 	held, late int
 }
 
-// fleets are 200 workers in six namespaces, of which nine are late.
+// fleets are 200 workers in six namespaces. Nine of them are late.
 func fleets() []fleet {
 	return []fleet{{"analytics", 40, 0}, {"chat", 29, 3}, {"game-eu", 48, 0}, {"inventory", 20, 0}, {"orders", 34, 6}, {"sessions", 20, 0}}
 }

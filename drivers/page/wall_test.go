@@ -22,8 +22,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// TestWall looks at 200 workers in six namespaces, of which nine are late, on a screen and on a phone, in light and
-// dark colours. SNOW_SCREENSHOTS names a folder for pictures.
+// TestWall looks at 200 workers in six namespaces, nine of them late, on a screen and on a phone, in light and dark
+// colours. SNOW_SCREENSHOTS names a folder for pictures.
 func TestWall(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
@@ -70,8 +70,8 @@ func testKeys(t *testing.T, b *browser) {
 	if got := b.strings(detail); !strings.HasPrefix(got[0], "49 late, chat-") {
 		t.Errorf("the first stop: %q", got)
 	}
-	// The page itself sends the keys: on a busy machine those of chromedp may come while an update replaces what
-	// has the focus.
+	// The page itself sends the keys: on a busy machine chromedp's keys may come while an update replaces the
+	// element with the focus.
 	for _, tt := range []struct{ key, want string }{
 		{"ArrowRight", "50 free"}, {"ArrowDown", "82 free"}, {"ArrowUp", "50 free"}, {"ArrowLeft", "49 late"}, {"End", "1023 reserved, import"}, {"Home", "0 held"},
 	} {

@@ -213,7 +213,7 @@ func TestTransactions(t *testing.T) {
 		if err := s.Create(&Order{BuyerID: near}).Error; !errors.Is(err, late) {
 			t.Error(err)
 		}
-		s.want(t, account{0, 1, 0, 0, 0}) // that of a Create does nothing
+		s.want(t, account{0, 1, 0, 0, 0}) // the callback of a Create does nothing
 	})
 }
 

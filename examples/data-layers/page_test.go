@@ -20,7 +20,7 @@ func unindented(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// The code of the pages is that of their directories, line by line.
+// The code of the pages is the code of their directories, line by line.
 func TestPage(t *testing.T) {
 	for name, dir := range map[string]string{"data-layers.md": ".", "edges.md": "../edges"} {
 		var source strings.Builder

@@ -78,7 +78,7 @@ func (a *api) create(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find answers with one order. The key says in which database it is.
+// find answers with one order. The key says which database has it.
 func (a *api) find(w http.ResponseWriter, r *http.Request) {
 	id, err := snow.ParseID(r.PathValue("id"))
 	if err != nil {

@@ -90,7 +90,7 @@ func TestDoubling(t *testing.T) {
 	})
 }
 
-// The times and paths of docs/kubernetes.md are those of the program.
+// The program has the times and paths of docs/kubernetes.md.
 func TestKubernetesPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/kubernetes.md")
 	if err != nil {

@@ -201,8 +201,8 @@ func TestOneInstanceIsKilled(t *testing.T) {
 	wantPages(t, c, stored)
 	wantOrigins(t, stored, victim.worker, survivor.worker)
 
-	// The survivor stops as in a rolling restart, and gives its number back. That of
-	// the victim is still leased, so its successor gets another one.
+	// The survivor stops as in a rolling restart, and gives its number back. The victim's
+	// number is still leased, so its successor gets another one.
 	if log := survivor.end(syscall.SIGTERM); !survivor.cmd.ProcessState.Success() {
 		t.Errorf("after SIGTERM: %v: %s", survivor.cmd.ProcessState, log)
 	}
@@ -215,7 +215,7 @@ func TestOneInstanceIsKilled(t *testing.T) {
 	}
 }
 
-// wantPages reads all orders in pages, and those of each buyer, and each by its key.
+// wantPages reads all orders in pages, the orders of each buyer in pages, and each order by its key.
 func wantPages(t *testing.T, c *client, stored map[snow.ID]Order) {
 	t.Helper()
 	read := func(query string) (all []Order) {

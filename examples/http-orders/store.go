@@ -76,7 +76,8 @@ func (s *store) open(ctx context.Context, dir string, databases int) error {
 
 	var dbs []*gorm.DB
 	for i := range databases {
-		db, err := gorm.Open(gormlite.Open(dsn(dir, fmt.Sprint("orders_", i))), &gorm.Config{Logger: logger.Discard}) // errors are returned as well
+		// errors are returned as well
+		db, err := gorm.Open(gormlite.Open(dsn(dir, fmt.Sprint("orders_", i))), &gorm.Config{Logger: logger.Discard})
 		if err != nil {
 			return err
 		}
@@ -131,7 +132,7 @@ func (s *store) close(ctx context.Context) (err error) {
 }
 
 // ready reports whether there will be keys for another minute even if the
-// registry can't be reached any more.
+// lease database can't be reached any more.
 func (s *store) ready() bool { return s.lease.Stats().Left > time.Minute }
 
 // of returns the database of a buyer.
@@ -151,8 +152,8 @@ func (s *store) find(ctx context.Context, id snow.ID) (o Order, err error) {
 	return o, err
 }
 
-// page returns up to limit orders that follow the order after, oldest first: those
-// of one buyer from one database, or those of all buyers from all of them.
+// page returns up to limit orders that follow the order after, oldest first: one
+// buyer's orders from one database, or all orders from all of them.
 func (s *store) page(ctx context.Context, buyer string, after snow.ID, limit int) (orders []Order, err error) {
 	if buyer == "" {
 		return gormsnow.FindAcross[Order](ctx, s.orders, gormsnow.After(after, limit))

@@ -177,7 +177,7 @@ func (g *game) mail(i, n int) []any {
 	return []any{g.key(new([]int64), i, created), pick(g.random, g.players), body, sqlTime(created)}
 }
 
-// friendship i is that of a player with one of the players who came next, so that
+// friendship i is between a player and one of the players who came next, so that
 // no two are the same.
 func (g *game) friendship(i, n int) []any {
 	first := i % len(g.players)

@@ -158,7 +158,7 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"-mysql", "geheim"}, 1, "want user:password@tcp"},
 		{[]string{"-mysql", "env:THERE_IS_NO_SUCH"}, 1, "the environment has no THERE_IS_NO_SUCH"},
 		{[]string{secret}, 2, "arguments after the flags"},
-		{[]string{"merge", secret}, 2, "no such command"},
+		{[]string{"merge", secret}, 2, "unknown command"},
 		{[]string{"merge", "run"}, 2, "--source is missing"},
 		{[]string{"merge", "run", "-source", secret}, 2, "want NAME=DSN"},
 		{[]string{"merge", "run", "-source", "a=a.db"}, 2, "--plan is missing"},
@@ -167,7 +167,8 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"merge", "inspect", "-dialect", "mysql", "-source", "a=" + secret, "-plan", "p"}, 2, "--source a: the list of processes"},
 		{[]string{"merge", "inspect", "-dialect", "mysql", "-source", "a=env:SECRET", "-plan", "p", secret}, 2, "there are other arguments"},
 		{[]string{"merge", "inspect", "-dialect", "mysql", "-source", "a=env:SECRET", "-plan", "p"}, 1, "source a: "},
-		{[]string{"merge", "inspect", "-source", "a=env:SECRET", "-plan", "p"}, 1, "source a: "}, // the DSN shows the dialect
+		// the DSN shows the dialect
+		{[]string{"merge", "inspect", "-source", "a=env:SECRET", "-plan", "p"}, 1, "source a: "},
 		{[]string{"merge", "inspect", "-source", "a=env:THERE_IS_NO_SUCH", "-plan", "p"}, 2, "the environment has no THERE_IS_NO_SUCH"},
 		{[]string{"merge", "inspect", "-source", "a=a.db", "-plan", "p", "-accept-certain", "geheim"}, 2, "--accept-certain: want a number above 0"},
 		{[]string{"merge", "lookup", "-target", "x.db", "s1", "players"}, 2, "want SOURCE TABLE ID"},
@@ -222,7 +223,7 @@ func TestJSON(t *testing.T) {
 	} {
 		got := runMerge(t, append(args, "-json")...)
 		document := got.stdout
-		if args[0] == "lookup" { // there is no such row
+		if args[0] == "lookup" { // the row does not exist
 			document = got.stderr
 		} else if got.code != 0 {
 			t.Errorf("%s: exit status %d, stderr %q", args[0], got.code, got.stderr)

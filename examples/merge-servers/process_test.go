@@ -49,7 +49,7 @@ type stage struct {
 	rows   int
 }
 
-// newStage makes a stage of small databases. Options are those of the server.
+// newStage makes a stage of small databases. Options go to the servers.
 func newStage(t *testing.T, name string, rows int, options ...string) *stage {
 	t.Helper()
 	s := &stage{name: name, rows: rows, plan: filepath.Join(t.TempDir(), "plan.yaml")}
@@ -339,7 +339,7 @@ func TestFullDisk(t *testing.T) {
 	want := s.dump(t, calm)
 	target := s.world(t)
 	failed := 0
-	for pages := 40; ; pages += 20 {
+	for pages := 40; ; pages += testscale.Of(60, 20) {
 		got := runMerge(t, s.run(fmt.Sprintf("%s&_pragma=max_page_count(%d)", target, pages), "-wait", "10s")...)
 		if got.code == 0 {
 			break

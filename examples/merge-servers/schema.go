@@ -6,7 +6,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// tables are the tables of a game server, each after those that it refers to,
+// tables are the tables of a game server, each after the tables it refers to,
 // except that guilds and players refer to each other.
 var tables = []string{"guilds", "players", "item_kinds", "items", "mails", "friendships", "ranks", "parties", "journal"}
 

@@ -153,7 +153,7 @@ func TestOpenTelemetry(t *testing.T) {
 	}
 }
 
-// The code of the page is that of this file, line by line.
+// The code of the page is the code of this file, line by line.
 func TestPage(t *testing.T) {
 	source, err := os.ReadFile("observe_test.go")
 	check(t, err)

@@ -55,8 +55,8 @@ func countsUp(keys []int64) bool {
 	return true
 }
 
-// simultaneous returns how many keys were made in a millisecond in which keys
-// were made for both databases.
+// simultaneous returns how many keys were made in the same millisecond as a key
+// for the other database.
 func (s *story) simultaneous(a, b []snow.ID) (n int) {
 	made := make(map[time.Time][2]int)
 	for i, ids := range [][]snow.ID{a, b} {
@@ -81,8 +81,8 @@ func (s *story) allLiveIn(i int, ids []snow.ID) bool {
 	})
 }
 
-// compare reports whether orders are exactly those of the file, each of them
-// once, and whether each order has exactly its own lines.
+// compare reports whether orders are exactly the orders of the file, each of
+// them once, and whether each order has exactly its own lines.
 func (s *story) compare(orders []Order) (complete, attached bool) {
 	want := make(map[int]Purchase)
 	for _, p := range slices.Concat(s.purchases[:]...) {

@@ -22,7 +22,7 @@ const (
 	patience    = 10 * time.Second // how long to wait for a database that does not answer
 )
 
-// tables lists the models. A model comes after those that it refers to.
+// tables lists the models. A model comes after the models that it refers to.
 var tables = []any{&AutoOrder{}, &AutoOrderLine{}, &Order{}, &OrderLine{}}
 
 // A location says where a database is.

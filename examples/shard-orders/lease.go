@@ -35,7 +35,7 @@ func sqliteDSN(file string) string {
 }
 
 // makeRegistry creates the database of the leases. In production it is a database
-// that all processes can reach, such as that of the shop.
+// that all processes can reach, such as the shop's.
 func makeRegistry(ctx context.Context, file string, layout snow.Layout) error {
 	pool, err := sql.Open("sqlite3", sqliteDSN(file))
 	if err != nil {

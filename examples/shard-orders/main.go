@@ -113,7 +113,7 @@ func (s *story) autoIncrement(context.Context) error {
 func (s *story) snowKeys(ctx context.Context) error {
 	s.title("2  snow: the program makes the key, before the insert")
 	s.say("The same orders again. Now each database has a process that makes the keys. The two processes run at the " +
-		"same time and never talk to each other. But each has leased a worker number from a registry, here " +
+		"same time and never talk to each other. But each has leased a worker number from a lease database, here " +
 		"a third SQLite file. The number is a part of every key that the process makes, and nobody else has the number at " +
 		"that time, so the two never make the same key.")
 	if err := makeRegistry(ctx, s.registry, s.layout); err != nil {
@@ -134,7 +134,7 @@ func (s *story) snowKeys(ctx context.Context) error {
 	s.row("keys in A", "%s", abbreviate(a, 1))
 	s.row("keys in B", "%s", abbreviate(b, 1))
 	if n := s.simultaneous(a, b); n > 0 {
-		s.row("at the same moment", "%s of these keys were made in a millisecond in which another process made keys, too", count(n))
+		s.row("at the same moment", "%s of these keys were made in the same millisecond as keys of another process", count(n))
 	}
 	n, lines := clashes(a, b), clashes(lineA, lineB)
 	s.seen.after = [2]tally{{2 * n, len(a) + len(b)}, {2 * lines, len(lineA) + len(lineB)}}

@@ -5,7 +5,7 @@ import "gorm.io/gorm"
 // A merger is the result of copying the rows of B into A.
 type merger struct {
 	before, after int   // orders in A
-	refused       error // that of A, if it refused them
+	refused       error // A's error, if it refused them
 }
 
 // mergeBIntoA copies orders and their lines in one transaction: all or nothing.

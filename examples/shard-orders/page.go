@@ -57,7 +57,8 @@ func (s *story) overTime() template.HTML {
 	names := []string{"A", "B, killed", "B, taken over"}
 	made := make([][]time.Time, len(names))
 	for database, ids := range s.seen.orders {
-		of := s.seen.workers[min(database, len(s.seen.workers)):] // the last process may have got the number that A gave back
+		// the last process may have got the number that A gave back
+		of := s.seen.workers[min(database, len(s.seen.workers)):]
 		for _, id := range ids {
 			p, err := s.layout.Decompose(id)
 			if i := slices.Index(of, p.Worker); err == nil && i >= 0 {

@@ -47,7 +47,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// wantCharts returns the charts of a page, all of which must be well-formed.
+// wantCharts returns the charts of a page. All of them must be well-formed.
 func wantCharts(t *testing.T, page string) []string {
 	t.Helper()
 	charts := regexp.MustCompile(`(?s)<svg .*?</svg>`).FindAllString(page, -1)

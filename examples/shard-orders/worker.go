@@ -20,7 +20,7 @@ const workerFlag = "-insert-for-another-process"
 type job struct {
 	Registry  string // the file with the leases
 	Database  location
-	Purchases []Purchase // the process skips those that are stored already
+	Purchases []Purchase // the process skips purchases that are stored already
 	Halt      int        // after so many inserts, wait to be killed; never if negative
 }
 

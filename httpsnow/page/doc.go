@@ -27,8 +27,8 @@
 // says since when, and shows what was read last. The error itself is logged and not shown, and no DSN is ever read.
 //
 // It does not ask who looks at it. The page shows names of hosts and processes (LeaseConfig.Holder): mount it where
-// only operators reach it. On a loopback address it refuses names that are not those of this machine or in
-// Config.Hosts, so that no page of the web can read it through a name that begins to mean 127.0.0.1.
+// only operators reach it. On a loopback address it allows only names of this machine and Config.Hosts, which stops
+// DNS rebinding: no page of the web can read it under a name that it points at 127.0.0.1.
 //
 // # Inside
 //

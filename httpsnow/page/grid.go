@@ -57,8 +57,9 @@ func gridOf(all []number, now time.Time) gridView {
 
 // A run is free cells, and one that is not.
 type run struct {
-	Free template.HTML // tags that are always the same: a grid is mostly free, and the template need not look at each cell
-	Cell *cellView     // nil at the end
+	// tags that are always the same: a grid is mostly free, and the template need not look at each cell
+	Free template.HTML
+	Cell *cellView // nil at the end
 }
 
 // Runs returns the cells for the template.

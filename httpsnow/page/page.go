@@ -28,7 +28,7 @@ type Database struct {
 
 // Config configures [New]. Its zero value shows all namespaces.
 type Config struct {
-	// Namespaces are the names of those that are shown; nil means all. With several databases, each must have them.
+	// Namespaces are the names of the namespaces to show; nil means all. With several databases, each must have them.
 	Namespaces []string
 
 	// Totals, if not nil, returns what the service has done beside the page, which is shown as lines of the last
@@ -41,8 +41,8 @@ type Config struct {
 	// Timeout is how long a database may take to answer, up to an hour. Zero means 5 s.
 	Timeout time.Duration
 
-	// Hosts are the names that browsers may use for the page besides localhost and addresses, such as that of a
-	// proxy in front. A request for another name gets status 421. Without Hosts, other addresses than loopback
+	// Hosts are the names that browsers may use for the page besides localhost and addresses, such as a
+	// proxy's name. A request for another name gets status 421. Without Hosts, other addresses than loopback
 	// allow any name.
 	Hosts []string
 
@@ -121,7 +121,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case h.hosts.Refuses(r):
 		http.Error(w, "the page is not served under this name; see Config.Hosts of httpsnow/page, or --host of snow serve", http.StatusMisdirectedRequest)
 	case r.URL.Path != "/" && r.URL.Path != "/live" && !isAsset:
-		http.Error(w, "there is no such page", http.StatusNotFound)
+		http.Error(w, "unknown page", http.StatusNotFound)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		header.Set("Allow", "GET, HEAD")
 		http.Error(w, "want the method GET", http.StatusMethodNotAllowed)

@@ -61,8 +61,8 @@ func TestPaths(t *testing.T) {
 		{"GET", "/icon.svg", 200, "image/svg+xml", "<svg"},
 		{"GET", "/?id=%3Cscript%3E", 200, "text/html; charset=utf-8", "want decimal"},
 		{"GET", "/?id=" + strings.Repeat("9", 65), 200, "text/html; charset=utf-8", "too long for an id"},
-		{"GET", "/files/page.html", 404, "text/plain; charset=utf-8", "no such page"},
-		{"GET", "", 404, "text/plain; charset=utf-8", "no such page"},
+		{"GET", "/files/page.html", 404, "text/plain; charset=utf-8", "unknown page"},
+		{"GET", "", 404, "text/plain; charset=utf-8", "unknown page"},
 		{"POST", "/", 405, "text/plain; charset=utf-8", "GET"},
 	} {
 		r := httptest.NewRequest(tt.method, "/", nil)
@@ -169,7 +169,8 @@ func TestRates(t *testing.T) {
 		want  rate
 	}{
 		{0, 100, rate{}},
-		{time.Second, 300, rate{perSecond: 100, over: time.Second}}, // two databases: every second number is another one's
+		// two databases: every second number is another one's
+		{time.Second, 300, rate{perSecond: 100, over: time.Second}},
 		{20 * time.Second, 4100, rate{perSecond: 100, over: 20 * time.Second}},
 		{30 * time.Second, 50, rate{}}, // it went back
 		{40 * time.Second, 50, rate{over: 10 * time.Second}},

@@ -51,7 +51,7 @@ type reader struct {
 	cfg       Config
 	service   *service
 
-	mu      sync.Mutex // held while the databases are read, so that one request reads for those that wait
+	mu      sync.Mutex // held while the databases are read, so that one request reads for all that wait
 	last    snapshot
 	history []map[string]*history // of the counters, by tag
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// BenchmarkShow is an answer for six namespaces, of which a part or all of 1,024 numbers are held.
+// BenchmarkShow is an answer for six namespaces. A part or all of their 1,024 numbers are held.
 func BenchmarkShow(b *testing.B) {
 	h, err := New([]Database{{DB: unreachable(b), Dialect: sqlsnow.MySQL}}, Config{Logger: quiet()})
 	if err != nil {

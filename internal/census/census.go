@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// States returns the states of a number for people, in the order in which they are counted.
+// States returns the states of a number for people, in the order of the counts.
 func States() []string { return []string{"held", "late", "claimed", "cooling", "reserved", "free"} }
 
 // StateOf returns what a number is at a time of the database.
@@ -72,7 +72,7 @@ func HolderAt(workers []sqlsnow.WorkerInfo, l snow.Layout, number uint64, t time
 func beginning(w sqlsnow.WorkerInfo, l snow.Layout) time.Time {
 	begin := l.Epoch().Add(w.Claimed.Sub(l.Epoch()) / l.Tick() * l.Tick())
 	if w.Floor.After(begin) && !w.Floor.After(w.Claimed.Add(soonFloor+l.Tick())) {
-		return w.Floor // the ticks before are those of the former holder
+		return w.Floor // the ticks before belong to the former holder
 	}
 	return begin
 }

@@ -19,7 +19,7 @@ type Column struct {
 	Size int64  // bits of an integer; characters of a text, 0 for no bound
 	Sign Sign   // of an integer
 	Auto string // how the database makes up values, such as AUTO_INCREMENT; empty if it does not
-	Cure string // the statement that turns that off; names in it are not quoted
+	Cure string // the statement that turns that off
 	Fold string // why two different texts may be equal in it, such as its collation; empty if they are not
 }
 
@@ -51,7 +51,7 @@ func (c Column) Most() uint64 {
 	return 1<<(c.Size-1) - 1
 }
 
-// Wide returns the type of 64 bits to which an integer can be changed: it keeps its sign. All other columns become
+// Wide returns the type of 64 bits that an integer can be changed to: it keeps its sign. All other columns become
 // signed.
 func (c Column) Wide() string {
 	if c.Kind == Integer && c.Sign == Unsigned {

@@ -64,12 +64,12 @@ func TestWide(t *testing.T) {
 		most uint64
 		cure string
 	}{
-		"tinyint":            {127, "ALTER TABLE t MODIFY c BIGINT NOT NULL"},
-		"smallint unsigned":  {65535, "ALTER TABLE t MODIFY c BIGINT UNSIGNED NOT NULL"},
-		"mediumint unsigned": {1<<24 - 1, "ALTER TABLE t MODIFY c BIGINT UNSIGNED NOT NULL"},
-		"int":                {1<<31 - 1, "ALTER TABLE t MODIFY c BIGINT NOT NULL"},
-		"bigint":             {1<<63 - 1, "ALTER TABLE t MODIFY c BIGINT NOT NULL"},
-		"bigint unsigned":    {1<<64 - 1, "ALTER TABLE t MODIFY c BIGINT UNSIGNED NOT NULL"},
+		"tinyint":            {127, "ALTER TABLE `t` MODIFY `c` BIGINT NOT NULL"},
+		"smallint unsigned":  {65535, "ALTER TABLE `t` MODIFY `c` BIGINT UNSIGNED NOT NULL"},
+		"mediumint unsigned": {1<<24 - 1, "ALTER TABLE `t` MODIFY `c` BIGINT UNSIGNED NOT NULL"},
+		"int":                {1<<31 - 1, "ALTER TABLE `t` MODIFY `c` BIGINT NOT NULL"},
+		"bigint":             {1<<63 - 1, "ALTER TABLE `t` MODIFY `c` BIGINT NOT NULL"},
+		"bigint unsigned":    {1<<64 - 1, "ALTER TABLE `t` MODIFY `c` BIGINT UNSIGNED NOT NULL"},
 	} {
 		data, _, _ := strings.Cut(typ, " ")
 		c := idcolumn.MySQL("t", "c", data, typ, 0, 0, 0, "auto_increment", "")

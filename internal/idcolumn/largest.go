@@ -50,7 +50,7 @@ func Negative(least int64) string {
 	return fmt.Sprintf("its smallest value is %d, and no id is negative: a snow.ID can't read such a row, nor a list with it, and pages by key leave it out", least)
 }
 
-// End returns an id above all ids that can be made now with a layout. If the layout has lanes, it is that of the
+// End returns an id above all ids that can be made now with a layout. If the layout has lanes, it is in the
 // last one.
 func End(l snow.Layout, now time.Time) snow.ID {
 	var end snow.ID

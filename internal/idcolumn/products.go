@@ -3,6 +3,8 @@ package idcolumn
 import (
 	"regexp"
 	"strings"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
 // MySQL returns a column from what information_schema.columns says: data_type, column_type,
@@ -32,9 +34,9 @@ func MySQL(table, name, dataType, columnType string, characters, precision, scal
 	}
 	switch {
 	case strings.HasPrefix(strings.ToLower(value), "nextval("): // MariaDB
-		c.Auto, c.Cure = "a default of nextval()", "ALTER TABLE "+table+" ALTER "+name+" DROP DEFAULT"
+		c.Auto, c.Cure = "a default of nextval()", alter(sqldialect.MySQL, table)+" ALTER "+sqldialect.MySQL.Quote(name)+" DROP DEFAULT"
 	case strings.Contains(strings.ToLower(extra), "auto_increment"):
-		c.Auto, c.Cure = "AUTO_INCREMENT", "ALTER TABLE "+table+" MODIFY "+name+" "+strings.ToUpper(c.Wide())+" NOT NULL"
+		c.Auto, c.Cure = "AUTO_INCREMENT", alter(sqldialect.MySQL, table)+" MODIFY "+sqldialect.MySQL.Quote(name)+" "+strings.ToUpper(c.Wide())+" NOT NULL"
 	}
 	return c
 }
@@ -84,11 +86,20 @@ func Postgres(table, name, typ, base string, modifier int64, identity, value str
 	}
 	switch {
 	case identity != "":
-		c.Auto, c.Cure = "an identity column", "ALTER TABLE "+table+" ALTER "+name+" DROP IDENTITY"
+		c.Auto, c.Cure = "an identity column", alter(sqldialect.Postgres, table)+" ALTER "+sqldialect.Postgres.Quote(name)+" DROP IDENTITY"
 	case strings.HasPrefix(value, "nextval("):
-		c.Auto, c.Cure = "serial", "ALTER TABLE "+table+" ALTER "+name+" DROP DEFAULT"
+		c.Auto, c.Cure = "serial", alter(sqldialect.Postgres, table)+" ALTER "+sqldialect.Postgres.Quote(name)+" DROP DEFAULT"
 	}
 	return c
+}
+
+// alter returns the beginning of a statement. A dot ends the schema of a table.
+func alter(d sqldialect.Dialect, table string) string {
+	parts := strings.Split(table, ".")
+	for i, part := range parts {
+		parts[i] = d.Quote(part)
+	}
+	return "ALTER TABLE " + strings.Join(parts, ".")
 }
 
 // SQLite returns a column from its declared type. counts says whether it is in the primary key of a table for which
@@ -99,7 +110,8 @@ func SQLite(name, declared string, counts bool) Column {
 		c.Size = 64
 	}
 	if counts {
-		c.Auto, c.Cure = "AUTOINCREMENT", "copy the rows to a table with "+name+" BIGINT, PRIMARY KEY ("+name+")"
+		key := sqldialect.SQLite.Quote(name)
+		c.Auto, c.Cure = "AUTOINCREMENT", "copy the rows to a table with "+key+" BIGINT, PRIMARY KEY ("+key+")"
 	}
 	return c
 }
@@ -111,7 +123,7 @@ var autoincrement = regexp.MustCompile(`(?i)\bPRIMARY\s+KEY(\s+(ASC|DESC))?(\s+O
 // without it also makes up a value for NULL.
 func Counts(createTable string) bool { return autoincrement.MatchString(createTable) }
 
-// integerKey matches the type of such a key, of which there is one at most.
+// integerKey matches the type of such a key. A table has one at most.
 var integerKey = regexp.MustCompile("(?is)[\"`\\[]?\\bINTEGER\\b[\"`\\]]?")
 
 // Uncounted returns a CREATE TABLE of SQLite without AUTOINCREMENT. Its key is a BIGINT, for which SQLite makes up no

@@ -1,4 +1,4 @@
-// Package idtext reads ids in the ways in which people write them.
+// Package idtext reads ids in the ways that people write them.
 package idtext
 
 import (

@@ -1,5 +1,5 @@
 // Package refname says what the names of tables and columns tell about references: which names say that values are
-// ids, and of which table. It takes names, asks no database, and is safe for concurrent use.
+// ids, and which table's. It takes names, asks no database, and is safe for concurrent use.
 //
 //	words.go        names as words
 //	lists.go        words of a meaning

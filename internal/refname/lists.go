@@ -41,5 +41,5 @@ var byLetter = map[string]string{"uid": "user", "gid": "guild", "pid": "player",
 // groupWords are words for groups of people that columns refer to.
 var groupWords = []string{"guild", "clan", "alliance"}
 
-// kindWords end the names of columns that say of which kind the ids beside them are.
+// kindWords end the names of columns that say what kind of thing the ids beside them stand for.
 var kindWords = []string{"type", "kind", "class", "table", "model"}

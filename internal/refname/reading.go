@@ -107,5 +107,5 @@ func (r Reading) EndsInRelative() bool { return r.endsIn(relatives) }
 // IsRole reports whether a word is a word for people that columns refer to.
 func IsRole(word string) bool { return slices.Contains(roles, word) }
 
-// IsKind reports whether a word ends the names of columns that say of which kind the ids beside them are.
+// IsKind reports whether a word ends the names of columns that say what kind of thing the ids beside them stand for.
 func IsKind(word string) bool { return slices.Contains(kindWords, word) }

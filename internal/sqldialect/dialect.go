@@ -62,8 +62,8 @@ func (d Dialect) Quote(name string) string {
 	return mark + strings.ReplaceAll(name, mark, mark+mark) + mark
 }
 
-// Literal returns a text as an SQL literal. A server of MySQL must not have NO_BACKSLASH_ESCAPES in its sql_mode, one of
-// PostgreSQL must have standard_conforming_strings on.
+// Literal returns a text as an SQL literal. A server of MySQL must not have NO_BACKSLASH_ESCAPES in its sql_mode. A
+// server of PostgreSQL must have standard_conforming_strings on.
 func (d Dialect) Literal(text string) string {
 	if d == MySQL {
 		text = strings.ReplaceAll(text, `\`, `\\`)

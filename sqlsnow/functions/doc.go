@@ -29,10 +29,10 @@
 // step. So while the server runs, each position is taken once, whatever sessions,
 // rollbacks and the clock do.
 //
-// A server may forget positions: in a crash those of transactions that it had not
-// synced, which can be those of ids that somebody saw before the end of a transaction;
-// in a failover those that the new primary did not have yet, and in MySQL those of
-// transactions that were rolled back, which are not replicated. Time protects
+// A server may forget positions. A crash loses the positions of transactions that it
+// had not synced, and somebody may have seen their ids before the end of the
+// transaction. A failover loses positions that the new primary did not have yet, and in
+// MySQL also positions of rolled-back transactions, which are not replicated. Time protects
 // these ids. snow_next_id returns an id only after the clock has reached its tick, so
 // no id that anybody saw has a tick that is later than the clock was at the end. And
 // the first position after a start is in a tick that is later than the clock shows:
@@ -45,8 +45,8 @@
 //   - In MySQL and MariaDB, each new session takes its first position in a later tick.
 //
 // The first id waits until the clock is there. So the ids are new if the clock was
-// not set back across the crash, and that of a new primary is at most one second behind
-// that of the old one; how much history is lost does not matter. A LossWindow is not
+// not set back across the crash, and the clock of a new primary is at most one second
+// behind the old primary's; how much history is lost does not matter. A LossWindow is not
 // needed here: a lease owns windows of the future, a position is never ahead of
 // the clock.
 //
@@ -61,8 +61,8 @@
 //   - Two servers that both take writes as the same database at the same time. Install
 //     refuses Galera and groups with several primaries, where they can be seen.
 //   - A clock that is set back across a crash by more than the server was down, or
-//     that of a new primary that is further behind than a second: ids can be
-//     made again that the server forgot.
+//     the clock of a new primary that is further behind than a second: ids can
+//     be made again that the server forgot.
 //   - A copy, or a database that was restored from a backup, that makes ids beside the first
 //     one: call [Renumber] there. A restored database in the place of the first
 //     is a new primary as above if it is another server, and like one that crashed otherwise.

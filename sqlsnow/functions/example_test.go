@@ -88,10 +88,9 @@ func ExamplePartition() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(statement)
+	fmt.Println(strings.Replace(statement, ", PARTITION", ",\nPARTITION", 1))
 	// Output:
-	// ALTER TABLE `orders` PARTITION BY RANGE (`id`) (PARTITION p202601 VALUES LESS THAN (276139553587200000),
-	// PARTITION p202602 VALUES LESS THAN (286286413824000000))
+	// ALTER TABLE `orders` PARTITION BY RANGE (`id`) (PARTITION p202601 VALUES LESS THAN (276139553587200000), PARTITION p202602 VALUES LESS THAN (286286413824000000))
 }
 
 func ExampleAddPartitions() {

@@ -71,7 +71,7 @@ func Install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config) (wo
 
 // Renumber does what [Install] does, with a new worker number. It is for a copy of a database, one that was
 // restored from a backup, and one whose clock was wrong by hours when it made ids: call it before the first id is
-// made there. Nobody uses the old number again. Its errors are those of Install. If it fails after it took the
+// made there. Nobody uses the old number again. It returns the errors of Install. If it fails after it took the
 // number, Install goes on with it.
 func Renumber(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config) (worker uint64, err error) {
 	if worker, err = install(ctx, db, d, cfg, true); err != nil {
@@ -119,7 +119,8 @@ func install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, aga
 		return 0, err
 	}
 	i.cfg.Leases, i.cfg.LeasesDialect = cmp.Or(cfg.Leases, db), cmp.Or(cfg.LeasesDialect, d)
-	free, none := sqlsnow.Reservable(ctx, i.cfg.Leases, i.cfg.LeasesDialect, cfg.Namespace, "ids made in SQL") // for its layout
+	// for its layout
+	free, none := sqlsnow.Reservable(ctx, i.cfg.Leases, i.cfg.LeasesDialect, cfg.Namespace, "ids made in SQL")
 	if none != nil && !errors.As(none, new(*sqlsnow.NoWorkerError)) {
 		return 0, none
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxSkew is how far the clock of a new primary may be behind that of the old one. A new primary makes its
+	// maxSkew is how far the clock of a new primary may be behind the old primary's. A new primary makes its
 	// first id that much later.
 	maxSkew = time.Second
 
@@ -75,7 +75,7 @@ func (m maker) shard(position string) string {
 	return low(right("("+low(position, 31)+" * 1327217885)", 31-bits), bits)
 }
 
-// fill replaces the names in braces, of which all texts have the first ones.
+// fill replaces the names in braces. All texts have the first ones.
 func (m maker) fill(text string, names ...string) string {
 	names = append(names,
 		"{comment}", m.comment(),

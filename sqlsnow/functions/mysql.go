@@ -18,7 +18,7 @@ var mysqlServer = server{
 	end:   "DO RELEASE_LOCK(LEFT(CONCAT('snow_id ', SHA2(DATABASE(), 256)), 64))",
 }
 
-// mysqlCounters make a counter. Calls of a session are in one of 4096 slots, each of which ends with a row that
+// mysqlCounters make a counter. Calls of a session are in one of 4096 slots. Each slot ends with a row that
 // stays. When a call deletes its row, InnoDB may lock the gap before it until the end of the transaction. No gap
 // goes past the row at the end of a slot, so only sessions of one slot can wait for each other. The index of words
 // only has the counter: a search in it would lock its gaps.

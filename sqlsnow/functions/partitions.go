@@ -16,7 +16,7 @@ import (
 //
 //	ALTER TABLE `orders` PARTITION BY RANGE (`id`) (PARTITION p202601 VALUES LESS THAN (…), …)
 //
-// The first partition is that of the month of first, in UTC, and has all ids of before. There are so many months. A
+// The first partition is for the month of first, in UTC, and has all ids of before. There are so many months. A
 // row of a later month is an error until [AddPartitions] has added a partition for it. Each unique key of the table
 // must have the column.
 //
@@ -43,8 +43,8 @@ func Partition(d sqlsnow.Dialect, l snow.Layout, table, column string, first tim
 
 // AddPartitions returns the statements that add monthly partitions to a table: for MySQL and MariaDB to one that
 // [Partition] divided, with the first month that it does not have yet, and for PostgreSQL to one that was created
-// with PARTITION BY RANGE (id), as tables named orders_p202601. Months are those of Partition, and so are the
-// errors; PostgreSQL is not one of them here.
+// with PARTITION BY RANGE (id), as tables named orders_p202601. Months and errors are as for Partition, except that
+// PostgreSQL is no error here.
 //
 //	ALTER TABLE `orders` ADD PARTITION (PARTITION p202602 VALUES LESS THAN (…))
 //	CREATE TABLE "orders_p202602" PARTITION OF "orders" FOR VALUES FROM (…) TO (…)

@@ -8,7 +8,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// version is that of the text of the functions. Install replaces functions of another version.
+// version is the version of the functions' text. Install replaces functions of another version.
 const version = 1
 
 // A function is a function of SQL.
@@ -86,7 +86,8 @@ func (a arithmetic) readers() []function {
 		part("snow_worker", low(right("id", rest+shard), worker)),
 		part("snow_sequence", or(left(a.laneOf("id"), rest), low(right("id", shard), rest))),
 		part("snow_shard", low("id", shard)),
-		a.reader("snow_id_from", parameter, "bigint", when("instant IS NOT NULL", a.bound(first, "0"))), // GREATEST of PostgreSQL leaves NULL out
+		// GREATEST of PostgreSQL leaves NULL out
+		a.reader("snow_id_from", parameter, "bigint", when("instant IS NOT NULL", a.bound(first, "0"))),
 		a.reader("snow_id_until", parameter, "bigint", when("instant IS NOT NULL", a.bound(first, top))),
 	}
 	if shard > 0 {

@@ -19,7 +19,8 @@ const (
 
 	reviveEvery = time.Minute // shorter than most firewalls and proxies let a connection be idle
 
-	takeTimeout = 5 * time.Second // for a request in the background; at the start, for the other databases once one has answered
+	// for a request in the background; at the start, for the other databases once one has answered
+	takeTimeout = 5 * time.Second
 
 	// highestID leaves room in a BIGINT for the next number of a row.
 	highestID = math.MaxInt64 - maxCounters
@@ -35,7 +36,7 @@ const (
 
 // Config configures [Open]. All but Tag may be zero.
 type Config struct {
-	// Tag names a sequence of numbers: 1 to 64 letters, digits, and . _ - : / of ASCII. Case counts. Tables that
+	// Tag names a sequence of numbers: 1 to 64 ASCII letters, digits, and . _ - : /. Case counts. Tables that
 	// share keys share a tag.
 	Tag string
 
@@ -55,7 +56,7 @@ type Config struct {
 	// Last is the highest id, such as 1<<53 - 1 for JavaScript. Zero means 1,024 less than the highest of 63 bits.
 	Last snow.ID
 
-	// Tables are the tables in which the ids are stored. Before the first numbers are taken from a database, its
+	// Tables are the tables that store the ids. Before the first numbers are taken from a database, its
 	// row is compared with the highest id in the tables: a row that is not above it is a *RegressedError, and new
 	// rows begin above it. This costs one statement for the row and one for each table, whose column needs an
 	// index. If Tables is nil, the row is trusted.

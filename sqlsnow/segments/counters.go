@@ -21,7 +21,7 @@ type Counter struct {
 }
 
 // Counters returns the rows of all tags in one database, by tag. It takes no lock and may be called at any time.
-// The errors are those of [Open].
+// It returns the errors of [Open].
 func Counters(ctx context.Context, db *sql.DB, d sqlsnow.Dialect) ([]Counter, error) {
 	all, err := counters(ctx, db, d)
 	if err != nil {

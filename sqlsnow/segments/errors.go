@@ -17,7 +17,7 @@ var (
 	ErrClosed = errors.New("the segments are closed")
 
 	// ErrEmpty is returned by [Segments.Next] and [Segments.Fill] if too few numbers are left and no database gives
-	// any. The error also wraps those of the databases. There are numbers again as soon as a database answers.
+	// any. It also wraps the errors of the databases. There are numbers again as soon as a database answers.
 	ErrEmpty = errors.New("no numbers are left, and no database gives any")
 
 	// ErrExhausted is returned if the next number would be beyond Config.Last.

@@ -21,8 +21,10 @@ func Example() {
 	}
 	defer db.Close()
 	expectSettings(mock)
-	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 0))                            // the check of the session
-	mock.ExpectExec("UPDATE `shop`.snow_segments").WillReturnResult(sqlmock.NewResult(5001, 1)) // earlier processes took 5,000
+	// the check of the session
+	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 0))
+	// earlier processes took 5,000
+	mock.ExpectExec("UPDATE `shop`.snow_segments").WillReturnResult(sqlmock.NewResult(5001, 1))
 
 	ctx := context.Background()
 	keys, err := segments.Open(ctx, []*sql.DB{db}, sqlsnow.MySQL, segments.Config{Tag: "orders"})
@@ -48,7 +50,8 @@ func Example() {
 func ExampleOpen() {
 	_, err := segments.Open(context.Background(), []*sql.DB{new(sql.DB)}, sqlsnow.MySQL, segments.Config{})
 	fmt.Println(err)
-	// Output: segments: open tag "": Tag "": want 1 to 64 letters, digits, dots, underscores, hyphens, colons or slashes of ASCII
+	// Output:
+	// segments: open tag "": Tag "": want 1 to 64 ASCII letters, digits, dots, underscores, hyphens, colons or slashes
 }
 
 // After a restore from a backup: no process may have been given an id above this one.

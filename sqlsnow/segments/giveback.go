@@ -39,7 +39,7 @@ func (p *pool) close() (all []remainder) {
 
 // giveBack moves the row back to the first unused number, if the last write of the row was the take of the remainder.
 //
-// Then all other processes took lower numbers, so none of them sees the row go back, and those that come get
+// Then all other processes took lower numbers, so none of them sees the row go back, and later ones get
 // numbers that nobody had. Each write makes takes greater. So a statement that arrives late or twice changes
 // nothing once another process took numbers. The mark shows whether it was this take: a server that lost history
 // may have given the same numbers to another process. Whatever becomes of the statement, this process uses none of

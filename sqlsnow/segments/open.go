@@ -160,7 +160,8 @@ func (s *Segments) contact(ctx context.Context, which []int) {
 				case r.err == nil:
 					time.AfterFunc(takeTimeout, cancel)
 					return
-				case !again || s.now()-begin > takeTimeout && tries > dbserver.MaxTries || slow.Err() != nil: // a slow machine gets its tries
+				// a slow machine gets its tries
+				case !again || s.now()-begin > takeTimeout && tries > dbserver.MaxTries || slow.Err() != nil:
 					return
 				}
 				select {

@@ -46,7 +46,7 @@ func prepare(ctx context.Context, tables []*table) error {
 		if errors.Is(err, errNoRow) {
 			for j, row := range rows {
 				if row.state != stateNew { // so there was a row in this database too, and its numbers may be in use
-					return fmt.Errorf("database %d: %w, and that of database %d is in use", i, errNoRow, j)
+					return fmt.Errorf("database %d: %w, and the row of database %d is in use", i, errNoRow, j)
 				}
 			}
 			row, err = t.insert(ctx, space, rows)

@@ -16,7 +16,7 @@ import (
 // tables yet; if no process is running, pass the highest id in the tables. Raise never moves a row back, and can be
 // called again.
 //
-// The errors are those of [Open]; if there is no row, it is [ErrMismatch].
+// It returns the errors of [Open]; if there is no row, [ErrMismatch].
 func Raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, tag string, above snow.ID) error {
 	if err := raise(ctx, db, d, tag, above); err != nil {
 		return fmt.Errorf("segments: raise tag %q: %w", tag, err)

@@ -180,7 +180,7 @@ func (t *table) diagnose(ctx context.Context, q request) reply {
 		}
 		return reply{err: back}
 	case row.nextID < q.least:
-		// Stop all processes, also those that have not seen a higher number. If that fails, the next take tries it
+		// Stop all processes, also any that has not seen a higher number. If that fails, the next take tries it
 		// again.
 		s := t.engine.Compile(updateFence)
 		_, _ = t.change(ctx, s, map[string]any{"tag": t.tag, "space": row.space, "least": q.least})

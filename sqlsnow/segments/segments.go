@@ -15,7 +15,7 @@ import (
 // Segments are numbers that a process takes from counters in databases, many at a time, and gives out in memory.
 // They are a [snow.Source].
 //
-// Every id is given out once. With one database, the ids of one process ascend, and those of other processes lie
+// Every id is given out once. With one database, the ids of one process ascend, and ids of other processes are
 // between them. With several databases, each gives the numbers of one residue, and ids ascend within one Fill only.
 // Numbers that a process has at hand when it ends are skipped, unless [Segments.Close] can give them back: up to
 // two steps and what a Fill waited for, and as much as one of these for each of several databases.
@@ -216,8 +216,8 @@ func (s *Segments) free() {
 }
 
 // Close ends the segments: from now on Next and Fill return [ErrClosed]. Close stops the work in the background and
-// waits for its end. It gives back the numbers that are left, to each database from which no other process took
-// numbers since. Those that can't be given back are skipped, without an error. If ctx ends first, Close returns its
+// waits for its end. It gives back the numbers that are left, to each database that no other process took numbers
+// from since. Numbers that can't be given back are skipped, without an error. If ctx ends first, Close returns its
 // error; the work ends all the same, within 5 s, and another Close can wait for it.
 func (s *Segments) Close(ctx context.Context) error {
 	if s.pool.current.Load() == nil {

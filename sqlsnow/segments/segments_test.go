@@ -228,7 +228,7 @@ func TestSegmentsOfNoDatabase(t *testing.T) {
 	}
 }
 
-// A database in which other statements are in the way for long counts as one that gives no numbers.
+// A database where other statements are in the way for long counts as one that gives no numbers.
 func TestSegmentsThatAreBlocked(t *testing.T) {
 	p := testPool(1, Config{})
 	answer := func(now time.Duration, r reply) (event, error) {

@@ -55,7 +55,7 @@ func BenchmarkSegmentsNext(b *testing.B) {
 	}
 }
 
-// Both in turns of half a millisecond, of which the shortest of each counts: what else the machine does hits both
+// Both in turns of half a millisecond, and the shortest turn of each counts: what else the machine does hits both
 // alike.
 func BenchmarkSegmentsNextRatio(b *testing.B) {
 	ctx := context.Background()

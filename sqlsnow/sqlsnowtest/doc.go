@@ -68,7 +68,7 @@
 //  38. If another process took it, the lease swaps to another number.
 //  39. Close ends the generator, lowers the ceiling to what was used and frees
 //     the number. Called again, it returns the same.
-//  40. Close gives back a window in which no id was made.
+//  40. Close gives back a window without ids.
 //  41. Close keeps the ticks that were borrowed from the future.
 //  42. The next holder's ids are greater than the former one's.
 //  43. Without the database, ids go on to the end of the window or until Close,
@@ -91,7 +91,7 @@
 //  54. With a LossWindow, the first window of a claim that was fenced does not
 //     begin before the fence.
 //  55. With a LossWindow, an Acquire whose context ends leaves at most its
-//     claim, and does not touch that of another.
+//     claim, and does not touch another's.
 //  56. With a LossWindow, the database refuses a renewal that comes too soon
 //     after another one.
 //  57. With a LossWindow, a displaced lease gets another number after a
@@ -105,8 +105,8 @@
 //     inside them.
 //  62. Reserve takes the highest number that was never leased or fenced, for
 //     ever, and the same number for the same holder.
-//  63. If many processes reserve at once, those with the same holder get the same
-//     number, and different holders get different numbers.
+//  63. If many processes reserve at once, processes with the same holder get the
+//     same number, and different holders get different numbers.
 //  64. A Reserve whose answer is lost fails, and the next one for the holder
 //     leaves it with one number.
 //  65. Reserve on a replica is ErrReadOnly, and on a session that does not sync

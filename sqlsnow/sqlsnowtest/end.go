@@ -244,7 +244,8 @@ func fence(s *suite) {
 	if err := sqlsnow.Fence(s.Context(), s.db, s.dialect, sp.ns.Name); err != nil {
 		s.Fatalf("Fence: %v", err)
 	}
-	latest, window := sp.now(), sp.ticks(10*time.Minute+4*30*time.Second) // the clocks of two databases and two processes
+	// the clocks of two databases and two processes
+	latest, window := sp.now(), sp.ticks(10*time.Minute+4*30*time.Second)
 	for i, r := range sp.rows() {
 		was := before[i]
 		if low, high := max(was.ceiling, earliest+window), max(was.ceiling, latest+window+sp.ticks(time.Minute)); r.ceiling < low || r.ceiling > high {

@@ -197,7 +197,7 @@ func (h *history) pass() {
 		left := r.ceiling - h.now()
 		ticks := max(0, []int64{left / 2, left - h.ticks(5*time.Second), left + 1, left + h.ticks(time.Minute)}[h.random.IntN(4)])
 		d := time.Duration(ticks) * h.ns.Layout.Tick()
-		h.note("%v pass for %d, of which %v were left", d, i, time.Duration(left)*h.ns.Layout.Tick())
+		h.note("%v pass for %d, which had %v left", d, i, time.Duration(left)*h.ns.Layout.Tick())
 		h.age(uint64(i), d)
 		h.passed[i] += ticks
 		h.before[i].floor -= ticks
@@ -232,7 +232,7 @@ func (h *history) makeID(l *holder) {
 	}
 }
 
-// observe compares the rows with those that it saw last time, and with every window ever granted.
+// observe compares the rows with the rows of the last time, and with every window ever granted.
 func (h *history) observe() {
 	h.Helper()
 	rows, now := h.rows(), h.now()

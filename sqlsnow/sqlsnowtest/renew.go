@@ -61,7 +61,8 @@ func renewalRaises(s *suite) {
 	})
 	begun := sp.now()
 	h := sp.acquireOn(db, sqlsnow.LeaseConfig{})
-	slow := sp.now() - begun // the lease's prediction of the database's clock is wrong by at most the time of a statement
+	// the lease's prediction of the database's clock is wrong by at most the time of a statement
+	slow := sp.now() - begun
 	before, stats := h.held(), h.Stats()
 	all.Store(0)
 	writes.Store(0)

@@ -55,7 +55,7 @@ func reserveUnused(s *suite) {
 		_ = wantAs[*snow.FieldError](s, fmt.Sprintf("Reserve for %q", holder), err)
 	}
 	sp.same("rows", sp.rows(), before)
-	// Fence moves the windows of all numbers. Those that are reserved stay so.
+	// Fence moves the windows of all numbers. Reserved numbers stay reserved.
 	if err := sqlsnow.Fence(s.Context(), s.db, s.dialect, sp.ns.Name); err != nil {
 		s.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func reserveUnused(s *suite) {
 	}
 }
 
-// reclaims puts the rows into states that a restored registry can have.
+// reclaims puts the rows into states that a restored lease database can have.
 func reclaims(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 6})
 	reclaim := func(worker uint64, holder string) (uint64, error) {

@@ -301,7 +301,8 @@ func notDurableLater(s *suite) {
 // rowsMadeAnew deletes rows whose windows are not over.
 func rowsMadeAnew(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Name: "new", Workers: 4})
-	one, two := sp.acquire(sqlsnow.LeaseConfig{Logger: silent}).crash(), sp.acquire(sqlsnow.LeaseConfig{Logger: silent}).crash() // at once
+	// at once
+	one, two := sp.acquire(sqlsnow.LeaseConfig{Logger: silent}).crash(), sp.acquire(sqlsnow.LeaseConfig{Logger: silent}).crash()
 	window := sp.ticks(10 * time.Minute)
 	again := func(what string, want int, statements ...string) {
 		s.Helper()

@@ -79,7 +79,7 @@ func (s *segmentSuite) another() *suite {
 	return one
 }
 
-// databases makes n databases with the tables, the first of which is the clause's own.
+// databases makes n databases with the tables. The first one is the clause's own.
 func (s *segmentSuite) databases(n int) []*suite {
 	s.T.Helper()
 	all := []*suite{s.suite}

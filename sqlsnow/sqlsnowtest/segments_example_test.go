@@ -12,7 +12,8 @@ import (
 func ExampleRunSegments() {
 	_ = func(t *testing.T) {
 		sqlsnowtest.RunSegments(t, sqlsnow.MySQL, func(t *testing.T) sqlsnowtest.Database {
-			return sqlsnowtest.Database{Open: func(t *testing.T) *sql.DB { // of one empty database, another one for each call of the function around it
+			// of one empty database, another one for each call of the function around it
+			return sqlsnowtest.Database{Open: func(t *testing.T) *sql.DB {
 				db, err := sql.Open("mysql", "app@tcp(registry.internal)/empty")
 				if err != nil {
 					t.Fatal(err)

@@ -171,7 +171,8 @@ func segmentsMismatch(s *segmentSuite) {
 			before := databases[1].rowText()
 			mismatch(name+" in state "+state, handles(databases))
 			if after := databases[1].rowText(); after != before && name != "residues overlap" && name != "of another space" {
-				s.T.Errorf("%s in state %s: the row was %q and is %q", name, state, before, after) // the statement sees it
+				// the statement sees it
+				s.T.Errorf("%s in state %s: the row was %q and is %q", name, state, before, after)
 			}
 			databases[1].exec("UPDATE snow_segments SET state = 1, " + edit[1])
 			if state == "1" {

@@ -43,7 +43,8 @@ func segmentsGiveBack(s *segmentSuite) {
 			}
 			want++
 		}
-		s.await("numbers ahead", func() bool { return got.Stats().Left > 10 || got.Stats().Issued < 5 }) // no take is under way
+		// no take is under way
+		s.await("numbers ahead", func() bool { return got.Stats().Left > 10 || got.Stats().Issued < 5 })
 		end(got)
 		end(got)
 	}

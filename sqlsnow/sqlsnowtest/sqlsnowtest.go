@@ -14,7 +14,7 @@ type Database struct {
 	// one, as in another process. Run closes it.
 	Open func(t *testing.T) *sql.DB
 
-	// ReadOnly returns a handle that takes no writes, like that of a replica. Nil
+	// ReadOnly returns a handle that takes no writes, like a replica's. Nil
 	// skips the clause that needs it.
 	ReadOnly func(t *testing.T) *sql.DB
 
@@ -75,7 +75,7 @@ var contract = []struct {
 	{"If another process took it, the lease swaps to another number.", outageTooLong},
 
 	{"Close ends the generator, lowers the ceiling to what was used and frees the number. Called again, it returns the same.", closeFrees},
-	{"Close gives back a window in which no id was made.", closeUnused},
+	{"Close gives back a window without ids.", closeUnused},
 	{"Close keeps the ticks that were borrowed from the future.", closeBorrowed},
 	{"The next holder's ids are greater than the former one's.", nextHolderStartsAbove},
 	{"Without the database, ids go on to the end of the window or until Close, which returns an error.", closeWithoutDatabase},
@@ -92,7 +92,7 @@ var contract = []struct {
 	{"With a LossWindow, the database grants after the probation and within the time of a claim.", lossGrantTime},
 	{"With a LossWindow, a claim that another process took is left alone.", lossClaimTaken},
 	{"With a LossWindow, the first window of a claim that was fenced does not begin before the fence.", lossClaimFenced},
-	{"With a LossWindow, an Acquire whose context ends leaves at most its claim, and does not touch that of another.", lossCancelled},
+	{"With a LossWindow, an Acquire whose context ends leaves at most its claim, and does not touch another's.", lossCancelled},
 	{"With a LossWindow, the database refuses a renewal that comes too soon after another one.", lossRenewedTwice},
 	{"With a LossWindow, a displaced lease gets another number after a probation.", lossDisplaced},
 	{"With a LossWindow, a window that is over is not renewed: the lease gets another number.", lossLapsed},
@@ -102,7 +102,7 @@ var contract = []struct {
 	{"Whatever leases do, windows of one number never overlap, and ids stay inside them.", randomHistories},
 
 	{"Reserve takes the highest number that was never leased or fenced, for ever, and the same number for the same holder.", reserveUnused},
-	{"If many processes reserve at once, those with the same holder get the same number, and different holders get different numbers.", reserveAtOnce},
+	{"If many processes reserve at once, processes with the same holder get the same number, and different holders get different numbers.", reserveAtOnce},
 	{"A Reserve whose answer is lost fails, and the next one for the holder leaves it with one number.", reserveUnknown},
 	{"Reserve on a replica is ErrReadOnly, and on a session that does not sync ErrNotDurable.", reserveRefused},
 	{"With a LossWindow, Reserve returns after a probation, with a number that the database still remembers.", lossReserve},

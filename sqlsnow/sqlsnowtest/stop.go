@@ -84,7 +84,8 @@ func lossSeized(s *suite) {
 				owner(), sp.time(sp.now()).UnixMilli(), sp.ticks(time.Minute))
 		},
 		"forgotten": func(worker uint64) {
-			sp.set(worker, "state = 0, owner = NULL, fence = fence - 1, ceiling_tick = ceiling_tick + ?", sp.ticks(time.Hour)) // nobody may take it
+			// nobody may take it
+			sp.set(worker, "state = 0, owner = NULL, fence = fence - 1, ceiling_tick = ceiling_tick + ?", sp.ticks(time.Hour))
 		},
 	}
 	acquired := make(chan *holder)
@@ -104,7 +105,8 @@ func lossSeized(s *suite) {
 			h.within()
 		}
 	}
-	sp.exec("UPDATE snow_workers SET state = 3 WHERE namespace = ? AND state = 0", sp.ns.Name) // there is no other number
+	// there is no other number
+	sp.exec("UPDATE snow_workers SET state = 3 WHERE namespace = ? AND state = 0", sp.ns.Name)
 	for what, h := range holders {
 		worker := h.worker()
 		changes[what](worker)

@@ -70,7 +70,8 @@ func leftInTransaction(s *suite) {
 	s.execOn(db, "BEGIN")
 	s.wantInTransaction("Renew", h.Renew(s.Context()))
 	inside := *sp
-	inside.db = db // this handle sees the writes of the transaction; after the transaction the lease may renew by itself
+	// this handle sees the writes of the transaction; after the transaction the lease may renew by itself
+	inside.db = db
 	sp.same("row", inside.row(h.worker()), held)
 	end()
 	h.within()

@@ -20,7 +20,8 @@ const completionPatience = 2 * time.Second
 
 // completeWith lets a shell complete the values of a flag.
 func completeWith(c *cobra.Command, flag string, values ...string) {
-	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // fails for flags that do not exist
+	// fails for flags that do not exist
+	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // completeFlags lets a shell complete the values of all flags that are alike in all commands.

@@ -124,7 +124,7 @@ func explain(err error) error {
 	case errors.Is(err, sqlsnow.ErrNotMigrated):
 		remedy = `"snow migrate" makes the tables.`
 	case errors.Is(err, sqlsnow.ErrNoNamespace):
-		remedy = `"snow init" makes a namespace, and "snow workers" without --namespace lists those that exist.`
+		remedy = `"snow init" makes a namespace, and "snow workers" without --namespace lists all.`
 	case errors.Is(err, sqlsnow.ErrReadOnly):
 		remedy = "Use the DSN of the primary."
 	case errors.Is(err, sqlsnow.ErrNotDurable):

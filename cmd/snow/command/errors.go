@@ -53,7 +53,8 @@ type shownError struct {
 
 // printError writes an error to standard error.
 func (a *app) printError(err error, asJSON bool) {
-	shown := shownError{Error: strings.TrimPrefix(err.Error(), "snow: "), Status: statusOf(err)} // which errors of package snow have
+	// errors of package snow begin with its name
+	shown := shownError{Error: strings.TrimPrefix(err.Error(), "snow: "), Status: statusOf(err)}
 	var withRemedy *remediedError
 	if errors.As(err, &withRemedy) {
 		shown.Remedy = withRemedy.remedy
@@ -117,13 +118,13 @@ func flagError(c *cobra.Command, err error) error {
 			err = fmt.Errorf("--%s: %w", invalid.GetFlag().Name, merging)
 		}
 	case errors.As(err, &unknown):
-		err = errors.New("there is no such flag")
+		err = errors.New("unknown flag")
 		if name := unknown.GetSpecifiedName(); isWord(name) {
-			err = fmt.Errorf("there is no flag --%s", name)
+			err = fmt.Errorf("unknown flag --%s", name)
 			var names []string
 			c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 			if near := nearest.Of(name, names); near != "" {
-				err = fmt.Errorf("there is no flag --%s; did you mean --%s?", name, near)
+				err = fmt.Errorf("unknown flag --%s; did you mean --%s?", name, near)
 			}
 		}
 	case errors.As(err, &syntax):

@@ -15,7 +15,7 @@ import (
 const aboutRange = `Show which ids were made from FROM on and before TO, for queries and partitions.
 
 A time is 2026-01-31, which is midnight in UTC, an instant such as
-2026-01-31T08:00:00+01:00, or now. Ids are those in [first, end). With a layout that
+2026-01-31T08:00:00+01:00, or now. Its ids are in [first, end). With a layout that
 has lanes, a time has several ranges, a line for each.`
 
 // mostRanges is how many ranges one command prints.

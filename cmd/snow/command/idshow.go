@@ -31,7 +31,7 @@ programs that made an id know its layout: name it with --layout, or name the
 namespace with --namespace and --dsn, which also tells who had the worker number
 if the number was not leased again.`
 
-// tolerance is how far the clocks of those who make ids may be ahead of this one.
+// tolerance is how far the clocks of processes that make ids may be ahead of this one.
 const tolerance = time.Minute
 
 func (a *app) idShow() *cobra.Command {

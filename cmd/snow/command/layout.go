@@ -74,7 +74,7 @@ type shownLayout struct {
 	AllSecond   float64     `json:"ids_per_second_of_all_workers"`
 	Shards      uint64      `json:"shards"`
 	Lanes       int64       `json:"lanes"`
-	SpanNS      int64       `json:"span_ns,omitempty"` // in which ids of different lanes have no order; 0 with one lane
+	SpanNS      int64       `json:"span_ns,omitempty"` // within it, ids of other lanes are unordered; 0 with one lane
 	Highest     string      `json:"highest_id"`
 	JavaScript  bool        `json:"fits_javascript_number"`
 

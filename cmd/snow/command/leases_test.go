@@ -118,7 +118,7 @@ func TestWatchEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// untilThird cancels after the third JSON document, each of which is one line.
+// untilThird cancels after the third JSON document. Each is one line.
 type untilThird struct {
 	documents int
 	cancel    context.CancelFunc

@@ -64,7 +64,7 @@ func TestErrorsAsJSON(t *testing.T) {
 	}{
 		{"workers -json -namespace nix", 1, "nix", `"snow init" makes a namespace`, ""},
 		{"workers --json geheim@tcp(localhost)/shop", 2, "takes flags only", "", ""},
-		{"workers -geheim -json", 2, "there is no flag", "", ""},
+		{"workers -geheim -json", 2, "unknown flag", "", ""},
 		{"fence -namespace shop -json", 4, "not confirmed", "--yes confirms", ""},
 		{"layout fit -json -years 100000 -workers 1024 -rate 1000000", 3, "", "", ""},
 	} {

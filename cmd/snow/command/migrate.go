@@ -104,7 +104,7 @@ const aboutMigrateStatus = `Show which of the tables are there, and when they we
 
   applied       the table is there, and snow_migrations says so
   not recorded  another program made the table; "snow migrate" records it
-  missing       there is no such table
+  missing       the table does not exist
   newer         a newer version of snow made it
 
 Exit status 3 if "snow migrate" has something to do.`

@@ -46,7 +46,8 @@ func TestMigrateStatus(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = db.Close() })
-			if _, err := db.ExecContext(t.Context(), "CREATE TABLE other (id INT)"); err != nil { // a file of SQLite is there
+			// a file of SQLite is there
+			if _, err := db.ExecContext(t.Context(), "CREATE TABLE other (id INT)"); err != nil {
 				t.Fatal(err)
 			}
 			want(3, "0001_snow_namespaces  missing  -\n", "migrate status")
@@ -131,8 +132,8 @@ func TestDidYouMean(t *testing.T) {
 	want := wanting(t)
 	want(2, "did you mean workers? There are ", "wokers")
 	want(2, "did you mean show? There are new, range, show", "id sohw")
-	want(2, "there is no flag --namspace; did you mean --namespace?", "workers --namspace shop")
-	want(2, "there is no flag --geheim; see", "workers --geheim")
+	want(2, "unknown flag --namspace; did you mean --namespace?", "workers --namspace shop")
+	want(2, "unknown flag --geheim; see", "workers --geheim")
 }
 
 func TestBadLines(t *testing.T) {

@@ -90,9 +90,9 @@ func (a *app) group(use, short, long string) *cobra.Command {
 					names = append(names, sub.Name())
 				}
 			}
-			err := fmt.Errorf("no such command; there are %s", strings.Join(names, ", "))
+			err := fmt.Errorf("unknown command; there are %s", strings.Join(names, ", "))
 			if near := nearest.Of(args[0], names); near != "" { // the argument itself may be a DSN
-				err = fmt.Errorf("no such command; did you mean %s? There are %s", near, strings.Join(names, ", "))
+				err = fmt.Errorf("unknown command; did you mean %s? There are %s", near, strings.Join(names, ", "))
 			}
 			return &usageError{c.CommandPath(), err}
 		},

@@ -155,6 +155,6 @@ func counterOf(c *cobra.Command, db *connected, tag string) (shownCounter, error
 		}
 	}
 	return shownCounter{}, &remediedError{
-		fmt.Errorf("segments raise: the database has no tag %q", tag), `"snow segments show" lists those that exist.`,
+		fmt.Errorf("segments raise: the database has no tag %q", tag), `"snow segments show" lists all.`,
 	}
 }

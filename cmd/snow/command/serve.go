@@ -55,7 +55,7 @@ func (a *app) serve() *cobra.Command {
 	flags.Uint64Var(&f.Datacenter, "datacenter", 0, "`N` of the ids, for --namespace")
 	flags.Uint64Var(&f.worker, "worker", 0, "this worker number and no other, for --namespace")
 	flags.BoolVar(&f.OneLane, "one-lane", false, "give ids that ascend also where the layout has lanes; fewer a second, for --namespace")
-	flags.StringVar(&f.Token, "token", "", "env:NAME or @`FILE`, with a bearer token in each line, of which a request needs one")
+	flags.StringVar(&f.Token, "token", "", "env:NAME or @`FILE`, with a bearer token in each line; a request needs one of them")
 	flags.BoolVar(&f.NoToken, "no-token", false, "let everybody who reaches the address ask for ids")
 	flags.IntVar(&f.MaxIDs, "max-ids", 10_000, "`N` ids in a request at most")
 	flags.Float64Var(&f.Rate, "rate", 0, "`N` ids a second at most, for all clients together; 0 for no bound")
@@ -66,7 +66,7 @@ func (a *app) serve() *cobra.Command {
 	flags.StringVar(&f.TLSKey, "tls-key", "", "`FILE` with the key of the certificate, as PEM")
 	flags.BoolVar(&f.AccessLog, "access-log", false, "log each request")
 	flags.BoolVar(&f.Page, "page", false, "show the worker numbers and the counters of the database at /page/; a token is the password")
-	flags.StringArrayVar(&f.Hosts, "host", nil, "`NAME` that requests may use besides localhost and addresses, such as that of a proxy; once for each; without it any name may be used, except on loopback")
+	flags.StringArrayVar(&f.Hosts, "host", nil, "`NAME` that requests may use besides localhost and addresses, such as a proxy's; once for each; without it any name may be used, except on loopback")
 	flags.StringArrayVar(&f.Routes, "route", nil, "`NAME=namespace:NAMESPACE` or NAME=segments:TAG, another source of ids below /NAME/; once for each. With ,token=@FILE ,max-ids=N and ,rate=N it has its own")
 	flags.StringArrayVar(&f.more, "more-dsn", nil, "`DSN` of another database of --segments, once for each; all of them, in the same order everywhere when the tag is new")
 	f.db.add(c)
@@ -94,7 +94,8 @@ func (a *app) runService(c *cobra.Command, f *serveFlags) error {
 	return explain(err)
 }
 
-// open opens the database, or those of --segments. Of several, some may not answer now: segments go on with the others.
+// open opens the database, or the databases of --segments. Some of them may not answer now: segments go on with the
+// others.
 func (f *serveFlags) open(ctx context.Context) (all []service.Database, err error) {
 	var dbs []*connected
 	if len(f.more) == 0 {

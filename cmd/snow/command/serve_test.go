@@ -330,7 +330,8 @@ func TestServeFlags(t *testing.T) {
 		{"-namespace nix", 1, `"snow init" makes a namespace`},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // for flags that are taken although they are wrong
+			// for flags that are taken although they are wrong
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			var out strings.Builder
 			a := &app{Streams: Streams{In: strings.NewReader(""), Out: &out, Err: &out}, now: time.Now}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -140,5 +141,52 @@ func TestServeTLS(t *testing.T) {
 		if got.status == 0 || !strings.Contains(got.stderr, want) {
 			t.Errorf("%s: exit status %d: %s", args, got.status, got.stderr)
 		}
+	}
+}
+
+// SIGHUP reads the certificate again. If that fails, the one that there was goes on.
+func TestServeReadsCertificateAgain(t *testing.T) {
+	newRegistry(t)
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	writeCertificate(t, cert, key, 1)
+	s := serve(t, "-namespace", "shop", "-tls-cert", cert, "-tls-key", key)
+	serial := func() int64 {
+		t.Helper()
+		dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} // any certificate: its serial number is compared
+		c, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "https://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		return c.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.Int64()
+	}
+	hangup := func(logged string) {
+		t.Helper()
+		if p, err := os.FindProcess(os.Getpid()); err != nil || p.Signal(syscall.SIGHUP) != nil {
+			t.Skip("there is no SIGHUP")
+		}
+		for !strings.Contains(s.log(), logged) {
+			select {
+			case <-t.Context().Done():
+				t.Fatalf("no %q in %s", logged, s.log())
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}
+	if got := serial(); got != 1 {
+		t.Errorf("serial number %d", got)
+	}
+	writeCertificate(t, cert, key, 2)
+	hangup("SIGHUP: read again")
+	if got := serial(); got != 2 {
+		t.Errorf("after a SIGHUP: serial number %d", got)
+	}
+	if err := os.WriteFile(key, []byte("geheim"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hangup("stays as it was")
+	if got := serial(); got != 2 || strings.Contains(s.log(), "geheim") {
+		t.Errorf("after a SIGHUP with a wrong key: serial number %d: %s", got, s.log())
 	}
 }

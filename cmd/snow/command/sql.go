@@ -204,7 +204,7 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 	namespaceFlag(c, &namespace)
 	c.Flags().Uint64Var(&datacenter, "datacenter", 0, "`NUMBER` of the datacenter, for layouts that have some")
 	c.Flags().StringVar(&leases.dsn, "leases", "", "`DSN` of the database that has the namespace, if it is another one; as --dsn")
-	c.Flags().StringVar(&leases.dialect, "leases-dialect", "", "`SQL` of that database; not needed if its DSN shows it, or if it is that of --dialect")
+	c.Flags().StringVar(&leases.dialect, "leases-dialect", "", "`SQL` of that database; not needed if its DSN shows it, or if it is the same as --dialect")
 	c.Flags().BoolVar(&move, "move", false, "take the number from another namespace than before, or from one that was made anew")
 	confirm.add(c)
 	flags.add(c)

@@ -39,7 +39,7 @@ func (l shownLicences) writeText(w io.Writer) { _, _ = io.WriteString(w, l.Text)
 type version struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"`
-	Changed bool   `json:"changed,omitempty"` // the working tree was not that of the commit
+	Changed bool   `json:"changed,omitempty"` // the working tree differed from the commit
 	Go      string `json:"go"`
 }
 

@@ -32,7 +32,7 @@ type shownWorker struct {
 	Leasable *time.Time `json:"leasable,omitempty"`
 }
 
-// countWorkers counts the numbers of a namespace, and shows those in some states.
+// countWorkers counts the numbers of a namespace, and shows the numbers in some states.
 func countWorkers(namespace string, rows []sqlsnow.WorkerInfo, now time.Time, states []string) shownWorkers {
 	s := shownWorkers{Namespace: namespace, Now: now, Count: make(map[string]int), Workers: []shownWorker{}}
 	for _, state := range census.States() {

@@ -1,3 +1,3 @@
-// Package contractdb makes the databases that the contracts of package sqlsnowtest are run on: those of leases and
-// those of segments have the same. It imports no driver: the tests that run a contract do.
+// Package contractdb makes the databases for the contracts of package sqlsnowtest. The contracts of leases and of
+// segments run on the same ones. It imports no driver: the tests that run a contract do.
 package contractdb

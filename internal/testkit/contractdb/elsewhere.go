@@ -123,7 +123,7 @@ func (e Elsewhere) moved(t *testing.T, move []string) {
 	if err := errors.Join(lease.Renew(ctx), lease.Renew(ctx)); err != nil || lease.Stats().Renewals < 2 || lease.Stats().Swaps != 0 {
 		t.Errorf("Renew after %q: got %v and %+v", move, err, lease.Stats())
 	}
-	for range 8 { // most of which need another block
+	for range 8 { // most of them need another block
 		if _, err := numbers.Next(ctx); err != nil {
 			t.Errorf("Next after %q: %v", move, err)
 		}

@@ -14,8 +14,8 @@ import (
 // fakers are the paths, on any architecture, of Debian's library that shifts the clock of the program that loads it.
 var fakers = []string{"/usr/lib/*/faketime/libfaketimeMT.so.1"}
 
-// SetClock shifts the server's wall clock by offset, in whole seconds, from that of the machine, for all its
-// connections, until the next call. The speed of its clocks does not change. The first call restarts the server, as
+// SetClock shifts the server's wall clock by offset, in whole seconds, from the machine's, for all its connections,
+// until the next call. The speed of its clocks does not change. The first call restarts the server, as
 // [Server.Restart] does, with libfaketime loaded.
 //
 // Without Debian's package libfaketime the test is skipped, or fails if databases are required.

@@ -21,7 +21,7 @@ type mysqlProtocol struct{}
 
 func (mysqlProtocol) env() string { return "SNOW_MYSQL_DSN" }
 
-// account is that of the test: unlike PostgreSQL, these servers run as root if an option says so.
+// account is the test's own: unlike PostgreSQL, these servers run as root if an option says so.
 func (mysqlProtocol) account() (*syscall.Credential, error) { return nil, nil }
 
 func (mysqlProtocol) quit() syscall.Signal { return syscall.SIGKILL }
@@ -56,7 +56,7 @@ func serving(dir string, port int) []string {
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--port=%d", port),
 		"--skip-name-resolve",
-		// Otherwise the server refuses some of a hundred clients at the same time, and on a busy machine those that
+		// Otherwise the server refuses some of a hundred clients at the same time, and on a busy machine clients that
 		// log in slowly.
 		"--back-log=1000",
 		"--max-connections=1000",

@@ -15,7 +15,7 @@ import (
 
 // Pooled starts a PgBouncer in transaction mode in front of a PostgreSQL server, with the given number of
 // connections to a database, and returns the DSN of a database through it. It lives as long as the test. Settings
-// are those of PgBouncer, as "name = value".
+// go to PgBouncer, as "name = value".
 //
 // Without Debian's package pgbouncer the test is skipped, or fails if databases are required.
 func (s *Server) Pooled(tb testing.TB, database string, connections int, settings ...string) string {

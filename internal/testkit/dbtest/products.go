@@ -14,7 +14,7 @@ import (
 // SNOW_MYSQL_SERVER names. Options are server variables as "name=value". A server with options is always private: a
 // test that changes a global setting asks for one with options.
 //
-// The server ends after the cleanups that the test registers later, such as those that close connections.
+// The server ends after the cleanups that the test registers later, such as closing connections.
 func MariaDB(tb testing.TB, options ...string) *Server {
 	tb.Helper()
 	if name := os.Getenv("SNOW_MYSQL_SERVER"); name != "" && (os.Getenv(mysqlProtocol{}.env()) == "" || len(options) > 0) {
@@ -67,7 +67,7 @@ func Named(tb testing.TB, name string, options ...string) *Server {
 			bouncer, s.engine = newer(strings.TrimSuffix(name, "-newest")), postgres{newer("postgres")}
 		}
 		s.open(tb)
-		// PgBouncer refuses clients with settings that it can't give back to each of them. Those that it ignores
+		// PgBouncer refuses clients with settings that it can't give back to each of them. Settings that it ignores
 		// make no difference.
 		settings := []string{
 			"server_login_retry = 1", "max_client_conn = 2000",
@@ -110,7 +110,7 @@ func (s *Server) Variable(name string) string {
 
 var sequence = regexp.MustCompile(`\bseq_1_to_(\d+)\b`)
 
-// Sequences returns a statement in which MySQL, too, finds the tables seq_1_to_… of MariaDB, with their column seq.
+// Sequences changes a statement so that MySQL, too, finds MariaDB's tables seq_1_to_…, with their column seq.
 // Each product reads one of the comments, and runs what is in it.
 func Sequences(statement string) string {
 	return sequence.ReplaceAllString(statement, "/*M! $0 */ /*!80000 (WITH RECURSIVE s (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM s WHERE seq < $1)"+

@@ -23,7 +23,7 @@ import (
 // timeout bounds everything that a server is asked to do.
 const timeout = 10 * time.Minute
 
-// user and password are those of the private servers of this process. Nobody else on the machine knows the password.
+// user and password log in to the private servers of this process. Nobody else on the machine knows the password.
 const user = "snow"
 
 var password = rand.Text()
@@ -61,11 +61,12 @@ type Server struct {
 	port    int      // of a private server
 	process *process // nil while a private server is down
 
-	environment []string            // of a private server, on top of the test's
-	pool        string              // base of the DSNs of a PostgreSQL server behind a pooler, empty without
-	primary     string              // of a PostgreSQL standby that does not follow it for now
-	renew       func() error        // makes the files of a server for each try of its first start; nil if prepare has made them
-	joined      func(tb testing.TB) // waits until a node that was started is part of its cluster; nil without one
+	environment []string // of a private server, on top of the test's
+	pool        string   // base of the DSNs of a PostgreSQL server behind a pooler, empty without
+	primary     string   // of a PostgreSQL standby that does not follow it for now
+	// makes the files of a server for each try of its first start; nil if prepare has made them
+	renew  func() error
+	joined func(tb testing.TB) // waits until a node that was started is part of its cluster; nil without one
 }
 
 // open starts a server, or takes the one that the environment gives.
@@ -98,8 +99,8 @@ func (s *Server) open(tb testing.TB) {
 	s.dsn = s.engine.base(s.port)
 }
 
-// DSN returns the data source name of a database on the server: that of go-sql-driver for MariaDB, a URL for
-// PostgreSQL. It ends with a parameter, so that more can be appended as "&name=value". That of MariaDB has
+// DSN returns the data source name of a database on the server: in go-sql-driver's form for MariaDB, a URL for
+// PostgreSQL. It ends with a parameter, so that more can be appended as "&name=value". MariaDB's has
 // parseTime=true.
 func (s *Server) DSN(database string) string { return s.engine.withDatabase(s.face(), database) }
 

@@ -134,7 +134,7 @@ func (target Target) failOver(t *testing.T, checkpoint bool) {
 		}
 	}
 	mustInsert(t, promoted, made, "promoted", &batch, 24)
-	// What the replica did is lost, too, and the clock of the first one is behind that of the replica.
+	// What the replica did is lost, too, and the clock of the first one is behind the replica's.
 	replica.Kill(t)
 	primary.SetClock(t, -1900*time.Millisecond)
 	primary.Restart(t)

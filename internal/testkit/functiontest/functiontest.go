@@ -148,7 +148,7 @@ func insert(ctx context.Context, db *sql.DB, batch, rows int, commit bool) (ids 
 	return ids, tx.Rollback()
 }
 
-// mustInsert inserts a few rows, some of which are rolled back.
+// mustInsert inserts a few rows. Some of them are rolled back.
 func mustInsert(t *testing.T, db *sql.DB, l *ledger, who string, batch *int, statements int) {
 	t.Helper()
 	for n := range statements {

@@ -17,7 +17,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/functions"
 )
 
-// testMaking makes ids in 16 sessions, some of which roll back, beside generators of the same namespace.
+// testMaking makes ids in 16 sessions, beside generators of the same namespace. Some of the sessions roll back.
 func testMaking(t *testing.T, target Target) { make16(t, target, snow.Default(), 0) }
 
 func testMakingWithLanes(t *testing.T, target Target) {
@@ -106,7 +106,8 @@ func make16(t *testing.T, target Target, layout snow.Layout, lane int) {
 func testNoWaits(t *testing.T, target Target) {
 	options := target.private()
 	if target.Dialect == sqlsnow.MySQL {
-		options = append(options, "log-bin=binlog") // of MariaDB, with the format MIXED, for which reads in functions lock rows
+		// MariaDB's format is MIXED, for which reads in functions lock rows
+		options = append(options, "log-bin=binlog")
 	}
 	server := target.server(t, options...)
 	db := target.open(t, server, server.CreateDatabase(t))
@@ -156,7 +157,7 @@ func testNoWaits(t *testing.T, target Target) {
 }
 
 // first makes the first id of a database, or of a new primary, in a transaction that stays open. Others that begin,
-// and those that saw the database before, go on.
+// and transactions that saw the database before, go on.
 func (target Target) first(t *testing.T, begin func(sql.IsolationLevel) *sql.Tx) {
 	call := func(what string, tx *sql.Tx) {
 		var id snow.ID

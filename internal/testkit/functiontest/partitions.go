@@ -41,7 +41,8 @@ func testPartitions(t *testing.T, target Target) {
 			}
 			target.add(t, db, l, start.AddDate(0, 2, 0), 12)
 			rows := make(map[string]int)
-			for month := 1; month < 14; month++ { // the last before the bound and the first after it, with the highest and the lowest sequence
+			// the last before the bound and the first after it, with the highest and the lowest sequence
+			for month := 1; month < 14; month++ {
 				at := start.AddDate(0, month, 0)
 				if span := l.Tick() << l.Bits().Span; l.Bits().Lane > 0 {
 					since := at.Sub(l.Epoch())

@@ -9,7 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "write the files in testdata")
 
-// Check fails a test whose text is not that of the file. With -update it writes the file first.
+// Check fails a test whose text differs from the file. With -update it writes the file first.
 func Check(tb testing.TB, file, text string) {
 	tb.Helper()
 	if *update {

@@ -79,7 +79,7 @@ func (s *suite) associations(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("has many, some of which exist", func(t *testing.T) {
+	t.Run("has many, and some exist", func(t *testing.T) {
 		if s.db.Name() != "mysql" {
 			return // an error, as above
 		}

@@ -54,7 +54,7 @@ type (
 		SubjectType string `gorm:"size:20"`
 		Line        string `gorm:"size:40;unique"`
 	}
-	// A Region has a composite key, of which the plugin fills one member.
+	// A Region has a composite key. The plugin fills one of its members.
 	Region struct {
 		Tenant int64   `gorm:"primaryKey;autoIncrement:false"`
 		ID     snow.ID `gorm:"primaryKey;snowflake"`
@@ -118,8 +118,8 @@ func (s *suite) combinations(t *testing.T) {
 	}
 }
 
-// created fails the test on an error, and if the id of a company is not that of the
-// row with its name.
+// created fails the test on an error, and if the row with a company's name has
+// another id than the company.
 func (s *suite) created(t *testing.T, err error, companies ...Company) {
 	t.Helper()
 	if err != nil {

@@ -45,7 +45,7 @@ func OpenWith(tb testing.TB, dialector gorm.Dialector, cfg *gorm.Config) *gorm.D
 	return db
 }
 
-// Run runs the suite: after every kind of insert, each key must be that of a stored row.
+// Run runs the suite: after every kind of insert, each key must be a stored row's key.
 func Run(t *testing.T, open Open) {
 	log := new(statements)
 	db := open(t, &gorm.Config{Logger: log, TranslateError: true})
@@ -100,7 +100,7 @@ func NewGenerator(tb testing.TB) *snow.Generator {
 }
 
 // Main runs the tests of a package and fails if they leave goroutines behind, such
-// as those of rows and databases that were not closed.
+// as goroutines of rows and databases that were not closed.
 func Main(m *testing.M) {
 	code := m.Run()
 	var left []string

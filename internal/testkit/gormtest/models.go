@@ -54,7 +54,7 @@ type (
 		Box   *Base `gorm:"embedded;embeddedPrefix:box_"`
 		Label string
 	}
-	// A Lot has a composite key, of which the plugin fills one member.
+	// A Lot has a composite key. The plugin fills one of its members.
 	Lot struct {
 		Tenant int64   `gorm:"primaryKey;autoIncrement:false"`
 		ID     snow.ID `gorm:"primaryKey;autoIncrement:false;snowflake"`

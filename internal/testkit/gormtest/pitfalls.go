@@ -264,7 +264,7 @@ func (s *suite) saveUpdates(t *testing.T) {
 	if err := s.db.First(&stored, g.ID).Error; err != nil || stored.Public != "" || stored.Trace != nil {
 		t.Errorf("stored %+v, %v; want no keys but the id", stored, err)
 	}
-	// If there is no such row, Save inserts it, which makes keys.
+	// If the row does not exist, Save inserts it, which makes keys.
 	fresh, err := nextID(s.db)
 	if err != nil {
 		t.Fatal(err)

@@ -208,7 +208,7 @@ func (s *suite) shards(t *testing.T) {
 			}
 			var field *gormsnow.FieldError
 			if err := create(wrong).Error; !errors.As(err, &field) || field.Field != "ID" ||
-				!strings.Contains(field.Reason, "the id 1048584 has the shard 8, and that of ") || !strings.Contains(field.Reason, " is "+strconv.FormatUint(layout.Shard(good), 10)+",") {
+				!strings.Contains(field.Reason, "the id 1048584 has the shard 8, and ") || !strings.Contains(field.Reason, " has the shard "+strconv.FormatUint(layout.Shard(good), 10)+",") {
 				t.Errorf("%s: error %v, want a *FieldError with the id and both shards", name, err)
 			}
 			for _, table := range []string{"purchases", "optional_purchases", "tenant_rows"} {

@@ -64,7 +64,7 @@ func (w *world) stepDatabase() {
 	}
 }
 
-// stepProcess runs processes whose own wall clock is wrong from the beginning, or steps while they have a lease.
+// stepProcess runs processes with a wall clock that is wrong from the beginning, or steps while they have a lease.
 func (w *world) stepProcess() {
 	program := w.buildShifted()
 	healthy := w.start(2)

@@ -117,7 +117,7 @@ func (w *world) failOver() {
 	holders[6].kill(w)
 	holders = holders[:6]
 	<-over
-	after := renewals(holders) // those that follow may be of the server that comes back
+	after := renewals(holders) // later ones may reach the server that comes back
 	w.lose()
 	if d := time.Since(begin); d > longest { // such as beside many busy processes
 		w.Logf("%v of history were lost, more than the namespace allows: ids may repeat", d)
@@ -135,7 +135,8 @@ func (w *world) failOver() {
 	stopped := forgotten[1:]
 	each(stopped, func(p *process) { p.stop(w) })
 	first.await(w, "reported what was lost", func(r report) bool { return r.Regressed+r.OtherLosses > 0 })
-	first.await(w, "has another number", func(r report) bool { return r.Swaps > 0 }) // some are free until the rivals come
+	// some are free until the rivals come
+	first.await(w, "has another number", func(r report) bool { return r.Swaps > 0 })
 	flow(w, first)
 	rivals := w.start(2, func(j *job) { j.Leases = 10 }) // as many leases as there are numbers
 	w.succeeded(stopped)
@@ -210,14 +211,16 @@ func (w *world) failOverUnprepared() {
 	all := append(holders, forgotten...)
 	each(all, func(p *process) { p.stop(w) })
 	w.lose()
-	heirs := w.start(8) // they get the numbers of the forgotten leases, and those of holders if these have expired meanwhile
+	// they get the numbers of the forgotten leases, and of holders whose leases have expired meanwhile
+	heirs := w.start(8)
 	w.begin(heirs)
 	workers, err := sqlsnow.Workers(w.Context(), w.db, w.target.Dialect, w.job.Namespace)
 	if err != nil {
 		w.Fatal(err)
 	}
 	for _, p := range holders {
-		if r, _ := p.report(); workers[r.Worker].Holder == p.name { // nobody takes the number while the others are stopped
+		// nobody takes the number while the others are stopped
+		if r, _ := p.report(); workers[r.Worker].Holder == p.name {
 			p.resume(w)
 			p.await(w, "found that a renewal was forgotten", func(r report) bool { return r.Regressed > 0 })
 			break

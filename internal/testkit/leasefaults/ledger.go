@@ -19,7 +19,7 @@ type ledger struct {
 	IDs        int
 	Numbers    int // worker numbers with ids
 	Duplicates int // ids that were issued before
-	Shared     int // ticks of a worker number with ids of more than one lease; those with duplicates count too
+	Shared     int // ticks of a worker number with ids of more than one lease; ticks with duplicates count too
 	Descents   int // ids that are not greater than the one before from the same lease
 	Examples   []string
 }

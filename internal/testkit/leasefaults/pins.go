@@ -34,7 +34,8 @@ func pin(j *job) {
 func (w *world) handOver() {
 	first := w.start(1, pin)[0]
 	w.pinned(first)
-	hasty := w.start(1, pin, func(j *job) { j.Timeout, j.Patient = 2*time.Second, true })[0] // it tries again if the machine was too busy for an answer
+	// it tries again if the machine was too busy for an answer
+	hasty := w.start(1, pin, func(j *job) { j.Timeout, j.Patient = 2*time.Second, true })[0]
 	r := hasty.await(w, "was refused because somebody has the number", func(r report) bool { return r.Held > 0 })
 	if r.HeldBy != first.name {
 		w.Errorf("refused because of holder %q, want %q", r.HeldBy, first.name)

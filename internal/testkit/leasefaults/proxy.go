@@ -111,7 +111,7 @@ func (p *proxy) silence() {
 	}
 }
 
-// speak undoes silence. Held data passes now, to those who still listen.
+// speak undoes silence. Held data passes now, to whoever still listens.
 func (p *proxy) speak() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *proxy) speak() {
 	}
 }
 
-// turn has new connections go to another server. Those that are open stay.
+// turn has new connections go to another server. Open ones stay.
 func (p *proxy) turn(server string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -67,7 +67,8 @@ type report struct {
 	Ceiling time.Time
 	LastID  int64
 	Short   time.Duration // from the tick after the last id to the ceiling, when it expired
-	Idle    time.Duration // from the beginning of the last id to the attempt that found it expired: long where the process did not get to run
+	// from the beginning of the last id to the attempt that found it expired: long where the process did not get to run
+	Idle time.Duration
 }
 
 func (r report) String() string {

@@ -30,7 +30,8 @@ const (
 	reportTime = 100 * time.Millisecond // between two reports
 	pause      = 10 * time.Millisecond  // before the next attempt with an expired lease
 	retryTime  = 100 * time.Millisecond // before the next attempt to acquire
-	maxAhead   = 500 * time.Millisecond // ids of a released number may be this far in the future; less than every window
+	// ids of a released number may be this far in the future; less than every window
+	maxAhead = 500 * time.Millisecond
 )
 
 // layout has few ids in a tick, so that the load uses all of them. A tick is not a millisecond, which the database

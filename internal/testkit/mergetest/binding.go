@@ -17,11 +17,10 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-var bindings = flag.Int("merge.bindings", testscale.Of(16, 240), "damage so many random worlds on each database")
+var bindings = flag.Int("merge.bindings", testscale.Of(6, 40), "damage so many random worlds on each database")
 
-// Binding sees to it that a dry run is binding: it dry-runs and runs random worlds, of which many are damaged. What
-// a dry run passes must run and be verified, and what stops a run must be told of before. -run Test/SEED does so
-// with one world.
+// Binding tests that a dry run is binding: it dry-runs and runs random worlds, many of them damaged. What a dry run
+// passes must run and be verified, and a dry run must report what stops a run. -run Test/SEED does so with one world.
 func Binding(t *testing.T, e Engine) {
 	_, wanted, _ := strings.Cut(flag.Lookup("test.run").Value.String(), "/")
 	seed, err := strconv.ParseUint(strings.Trim(wanted, "^$"), 10, 64)
@@ -57,7 +56,7 @@ func Binding(t *testing.T, e Engine) {
 			kinds[b.damage] = count
 		})
 	}
-	t.Logf("%d worlds were damaged; %d runs ended well and %d were refused, of which the dry run has told; in %d something was open; by damage: %v", damaged, fine, refused, open, kinds)
+	t.Logf("%d worlds were damaged; %d runs ended well and %d were refused, as the dry run said; in %d something was open; by damage: %v", damaged, fine, refused, open, kinds)
 	if enough := n / 3; n >= 40 && !isOne && !t.Failed() && (damaged < enough || fine < enough || refused < enough/2) {
 		t.Errorf("%d worlds were damaged, %d runs ended well and %d were refused: want %d, %d and %d or more", damaged, fine, refused, enough, enough, enough/2)
 	}

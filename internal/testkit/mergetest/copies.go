@@ -89,7 +89,8 @@ func newCopies(t *testing.T, e Engine) *copies {
 			"(NULL, NULL, NULL, NULL, NULL, NULL, NULL)")
 	}
 	rows = append(rows, "(99, 'lost', NULL, NULL, NULL, NULL, NULL)")
-	const only = `(3, 'sword ', NULL, 0.1, '{"a": [1, 2]}', NULL, 1)` // with something at the path, and first where rows are read in that order
+	// with something at the path, and first where rows are read in that order
+	const only = `(3, 'sword ', NULL, 0.1, '{"a": [1, 2]}', NULL, 1)`
 	random := rand.New(rand.NewPCG(1, 2))
 	random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	c.exec(t, c.old, "INSERT INTO stacks VALUES "+strings.Join(slices.Insert(rows, 0, only), ", "), "INSERT INTO tags VALUES (1, 'red'), (2, NULL), (2, NULL)")

@@ -45,7 +45,10 @@ func Counters(t *testing.T, e Engine) {
 			t.Run(fmt.Sprint(kind, "/open"), func(t *testing.T) { (&counters{T: t, Engine: e, kind: kind}).open() })
 		}
 	}
-	for _, test := range chosen {
+	for i, test := range chosen {
+		if !e.has(i) {
+			continue
+		}
 		t.Run(test.name, func(t *testing.T) { (&counters{T: t, Engine: e, kind: test.kind}).choose(test) })
 	}
 }
@@ -89,7 +92,7 @@ func (c *counters) play(db *sql.DB, players, guilds int) {
 	}
 }
 
-// server makes one with some rows, of which a few are gone again.
+// server makes one with some rows. A few of them are gone again.
 func (c *counters) server(name string, players, guilds int) merge.Source {
 	c.Helper()
 	s := merge.Source{Name: name, DB: c.Open(c)}
@@ -226,7 +229,7 @@ func (c *counters) highest(db *sql.DB) map[string]int64 {
 	return all
 }
 
-// goOn lets the server insert rows, which get the numbers after those that were left.
+// goOn lets the server insert rows, which get the numbers after the ones that were left.
 func (c *counters) goOn(target *sql.DB, highest map[string]int64, left int64) {
 	c.Helper()
 	visits := int64(0)

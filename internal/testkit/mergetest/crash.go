@@ -52,7 +52,8 @@ func dieOften(t testing.TB, target *sql.DB, first int, step func(left int) int, 
 		if dead != nil {
 			dead()
 		}
-		_, _ = target.ExecContext(t.Context(), "UPDATE snow_merge_lease SET until_us = 0") // there may be no such table yet
+		// there may be no such table yet
+		_, _ = target.ExecContext(t.Context(), "UPDATE snow_merge_lease SET until_us = 0")
 	}
 }
 

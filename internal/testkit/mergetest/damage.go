@@ -48,7 +48,7 @@ func (g *game) damages(t *testing.T, m *merge.Merge) {
 		}
 		return strings.NewReplacer("{table}", table, "{bag}", bag).Replace(text)
 	}
-	for _, d := range []damage{
+	for i, d := range []damage{
 		{
 			name: "another value", in: g.target, check: report.CheckRows, source: "old", table: "players", column: "gold", row: "[3]", reason: "want ",
 			do: []string{"UPDATE players SET gold = gold + 1 WHERE id = {Cy}"}, undo: []string{"UPDATE players SET gold = gold - 1 WHERE id = {Cy}"},
@@ -110,6 +110,9 @@ func (g *game) damages(t *testing.T, m *merge.Merge) {
 			undo: []string{"UPDATE snow_merge_chunks SET seq = 1 WHERE source_table = {table} AND phase = 'copy'"},
 		},
 	} {
+		if !g.has(i) {
+			continue
+		}
 		t.Run(d.name, func(t *testing.T) {
 			for _, text := range d.do {
 				g.exec(t, d.in, in(text))
@@ -134,9 +137,9 @@ func (g *game) damages(t *testing.T, m *merge.Merge) {
 				text, _ := json.MarshalIndent(result.Failures, "", "\t")
 				t.Errorf("got %s\nwant check %q, source %q, table %q, column %q, row %q, with the reason %q", text, d.check, d.source, d.table, d.column, d.row, in(d.reason))
 			}
-			if result, err = m.Verify(t.Context()); err != nil || result.Err() != nil {
-				t.Fatalf("after it is undone: got %v, %v", err, result.Err())
-			}
 		})
+	}
+	if result, err := m.Verify(t.Context()); err != nil || result.Err() != nil {
+		t.Errorf("after all is undone: got %v, %v", err, result.Err())
 	}
 }

@@ -115,7 +115,7 @@ func (w *world) emptyOut(s *source) {
 	}
 }
 
-// newKeys returns ids that ascend: small ones with gaps, or those of snow.
+// newKeys returns ids that ascend: small ones with gaps, or snow ids.
 func (w *world) newKeys(s *source, t *table, n int) []int64 {
 	var keys []int64
 	next, at := int64(0), w.layout.Epoch().Add(24*time.Hour)

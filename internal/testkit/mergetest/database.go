@@ -12,7 +12,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// types are those of plain values.
+// types are the types of plain values.
 var types = map[sqlsnow.Dialect][values]string{
 	sqlsnow.MySQL: {
 		text: "VARCHAR(200)", long: "TEXT", whole: "BIGINT", decimal: "DECIMAL(20,6)", double: "DOUBLE", moment: "DATETIME(6)", day: "DATE",
@@ -126,7 +126,7 @@ func (t *table) foreignKeys() []string {
 	return all
 }
 
-// insert inserts all rows in one transaction, at the end of which their references are right.
+// insert inserts all rows in one transaction. Their references are right at its end.
 func (w *world) insert(ctx context.Context, d sqlsnow.Dialect, s *source) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {

@@ -94,7 +94,7 @@ func (r *realms) open(name string) realm {
 	return of
 }
 
-// drop drops a database, to which another one may refer.
+// drop drops a database. Another one may refer to it.
 func (r *realms) drop(of realm, name string) {
 	conn, err := of.db.Conn(context.Background())
 	if err != nil {
@@ -109,7 +109,7 @@ func (r *realms) drop(of realm, name string) {
 	}
 }
 
-// sql writes the names of databases for those in braces.
+// sql replaces the names in braces with names of databases.
 func (r *realms) sql(of realm, text string) string {
 	for name, is := range of.names {
 		text = strings.ReplaceAll(text, "{"+name+"}", r.Dialect.Quote(is))

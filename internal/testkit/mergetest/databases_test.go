@@ -50,7 +50,7 @@ func TestDatabasesOnTwoServers(t *testing.T) {
 }
 
 // Realms that share a database of accounts are merged without it: references to it stay as they are, and an
-// assertion sees to it that the rows exist.
+// assertion tests that the rows exist.
 func TestSharedDatabase(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	open := func() (*sql.DB, string) {

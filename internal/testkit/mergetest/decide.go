@@ -175,7 +175,7 @@ func shortened(t *testing.T, e Engine, p *plan.Plan, sources []merge.Source) *pl
 	return made
 }
 
-// asJSON writes a plan without the notes of tables, of which Inspect has more
+// asJSON writes a plan without the notes of tables: Inspect has more of them
 // than the schema.
 func asJSON(t *testing.T, p *plan.Plan) string {
 	t.Helper()

@@ -8,7 +8,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// compareHeap compares all rows of a table in which nothing tells them apart. Columns that a source lacks are NULL.
+// compareHeap compares all rows of a table where nothing tells them apart. Columns that a source lacks are NULL.
 func (o *oracle) compareHeap(t *table) {
 	o.Helper()
 	of := func(value func(c *column) *string) string {

@@ -99,7 +99,7 @@ type old struct {
 // lost reports whether a row is left out.
 func (o *oracle) lost(s *source, table string, id int64) bool { return o.left[old{s, table, id}] }
 
-// leave finds the rows that are left out: those that are chosen and then, again and again, those that follow one.
+// leave finds the rows that are left out: the chosen ones and then, again and again, rows that follow one.
 func (o *oracle) leave() {
 	o.left = make(map[old]bool)
 	for more := true; more; {

@@ -33,9 +33,16 @@ type Engine struct {
 	Open    func(tb testing.TB) *sql.DB // an empty database, which is closed at the end of the test
 }
 
+// has reports whether case number i of many runs on the engine: each case runs on one of the three engines, and on all
+// of them if tests may take minutes. It is for cases in which every engine runs the same code of package merge.
+func (e Engine) has(i int) bool {
+	engines := map[sqlsnow.Dialect]int{sqlsnow.Postgres: 0, sqlsnow.MySQL: 1, sqlsnow.SQLite: 2}
+	return testscale.Long() || i%len(engines) == engines[e.Dialect]
+}
+
 var (
 	worlds   = flag.Int("merge.worlds", testscale.Of(6, 24), "merge at least so many random worlds on each database")
-	worldFor = flag.Duration("merge.for", testscale.Of(0, 90*time.Second), "merge new random worlds for so long")
+	worldFor = flag.Duration("merge.for", testscale.Of(0, time.Minute), "merge new random worlds for so long")
 )
 
 // Open opens a database, and closes it at the end of the test.
@@ -78,7 +85,7 @@ func Run(t *testing.T, e Engine) {
 // namespace is where minted ids belong to.
 const namespace = "mergetest"
 
-// layout is that of all ids: those that sources have kept, and minted ones.
+// layout is the layout of all ids, kept and new ones.
 func layout(tb testing.TB) snow.Layout { return layoutOf(tb, 4) }
 
 // layoutOf is the same with so many bits of the shard. Servers mint only where

@@ -28,7 +28,7 @@ type oracle struct {
 	merged map[string][]row                       // the rows that gave way to another one, by its tag
 	order  []*source                              // by precedence
 
-	leftOut map[string]bool                     // the tags of those that are left out
+	leftOut map[string]bool                     // the tags of rows that are left out
 	looking func(ref *plan.Reference, id int64) // is told of each id instead, if it is not nil
 }
 
@@ -179,7 +179,7 @@ func (o *oracle) count(t *table) {
 	}
 }
 
-// compareTable compares the rows of a source with those of the target.
+// compareTable compares the rows of a source with the target's rows.
 func (o *oracle) compareTable(s *source, t *table) {
 	o.Helper()
 	slots, _ := o.slots(t)

@@ -22,7 +22,7 @@ type chest struct {
 	blob                                                 []byte
 }
 
-// of writes ids as the program does to which the database belongs.
+// of writes ids as the database's program does.
 func (c *chests) of(a, b, guild int64) chest {
 	low := fmt.Sprint(int32(a))
 	if c.Dialect == sqlsnow.SQLite { // whose integers have 64 bits
@@ -186,9 +186,9 @@ func (c *chests) ids(t *testing.T, table string) map[string]int64 {
 	return all
 }
 
-// Packed merges two sources whose ids are packed in other values, in all the ways that a plan describes, and compares what
-// comes out with what the program would have written. It sees whether verification finds ids that are wrong, and whether
-// values that can't be read, and ids without room, stop the dry run and the run.
+// Packed merges two sources whose ids are packed in other values, in all the ways that a plan describes. It compares
+// the result with what the program would have written. It tests that verification finds wrong ids, and that values
+// that can't be read, and ids without room, stop the dry run and the run.
 func Packed(t *testing.T, e Engine) {
 	c := newChests(t, e)
 	c.refusals(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// Preflight sees to it that runs stop, before they write, for what would lose
-// or double rows: databases that are one, and what plans do not have.
+// Preflight tests that runs stop, before they write, if they would lose or
+// double rows: databases that are one, and what plans do not have.
 func Preflight(t *testing.T, e Engine) {
 	open := func(t *testing.T, statements ...string) *sql.DB {
 		db := e.Open(t)
@@ -176,7 +176,7 @@ func Preflight(t *testing.T, e Engine) {
 			t.Errorf("got %v, want that the ledger is damaged", err)
 		}
 	})
-	t.Run("a foreign key of two columns, one of which others refer to", func(t *testing.T) {
+	t.Run("a foreign key of two columns, and others refer to one of them", func(t *testing.T) {
 		const table = "CREATE TABLE people (id BIGINT PRIMARY KEY, tenant BIGINT, boss BIGINT, UNIQUE (tenant, id), FOREIGN KEY (tenant, boss) REFERENCES people (tenant, id))"
 		source, target := merge.Source{Name: "s", DB: open(t, table,
 			"INSERT INTO people VALUES (2000000000004, 1, NULL)", "INSERT INTO people VALUES (2000000000003, 1, 2000000000004)",

@@ -156,7 +156,7 @@ func (g *game) merge(t *testing.T, edit func(*plan.Plan), sources ...merge.Sourc
 	return m
 }
 
-// tableCounts are those of a table of a source.
+// tableCounts are the counts for a table of a source.
 type tableCounts struct {
 	table, source                            string
 	rows, rekeyed, merged, renamed, inTarget int64

@@ -78,7 +78,7 @@ func (o *oracle) compareName(s *source, t *table, c *column, r row, got string) 
 	}
 }
 
-// afterwards sees to it that each merge did what comes after it once.
+// afterwards tests that each merge ran its statements after the merge once.
 func (o *oracle) afterwards() {
 	o.Helper()
 	var n int
@@ -233,9 +233,9 @@ func (t *table) isSlot(c *column) bool {
 	return slices.ContainsFunc(t.unique, func(u *unique) bool { return u.rule == plan.RuleRenumber && u.rename == c.name })
 }
 
-// slots returns the numbers that rows must have, by their tags: those of sources that come first keep theirs, and
-// where one of a source is not free, all of its rows get the lowest that are, from the least on. It also returns
-// the highest that a row got so, or -1.
+// slots returns the numbers that rows must have, by their tags. Rows of the first sources keep theirs. If a number of
+// a source is taken, all of the source's rows get the lowest free numbers, from the least on. slots also returns the
+// highest number that a row got so, or -1.
 func (o *oracle) slots(t *table) (found map[string]*string, highest int64) {
 	o.Helper()
 	found, highest = map[string]*string{}, -1

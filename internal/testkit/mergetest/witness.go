@@ -136,7 +136,7 @@ func (w *witnessed) found(t *testing.T, r *report.Report, table, column, at stri
 	return row, wrong
 }
 
-// Witness sees to it that the witness tells all references of unique contents, and finds those that lead elsewhere.
+// Witness tests that the witness follows all references to unique contents, and finds the ones that lead elsewhere.
 func Witness(t *testing.T, e Engine) {
 	w := &witnessed{Engine: e, rows: 70}
 	m := w.start(t)
@@ -160,7 +160,7 @@ func Witness(t *testing.T, e Engine) {
 		}
 	}
 	player := "(SELECT id FROM players WHERE name = 's1-%d')"
-	for _, d := range []struct{ name, do, table, column, at string }{
+	for i, d := range []struct{ name, do, table, column, at string }{
 		{"one reference to another player", "UPDATE items SET owner_id = " + fmt.Sprintf(player, 9) + " WHERE label = 's1 item 3'", "items", "owner_id", ""},
 		{"the player of the same old id in the other source", "UPDATE items SET owner_id = (SELECT id FROM players WHERE name = 's2-10') WHERE label = 's1 item 3'", "items", "owner_id", ""},
 		{"a reference to nobody", "UPDATE items SET owner_id = NULL WHERE label = 's2 item 3'", "items", "owner_id", ""},
@@ -171,6 +171,9 @@ func Witness(t *testing.T, e Engine) {
 		{"the JSON of another party", "UPDATE parties SET data = (SELECT data FROM saved_parties WHERE label = 's2 party 3') WHERE label = 's1 party 3'", "parties", "data", "$.loot[*]"},
 		{"two players who changed places", "UPDATE players SET name = CASE name WHEN 's1-1' THEN 'x' ELSE 's1-1' END WHERE name IN ('s1-1', 's1-2')", "items", "owner_id", ""},
 	} {
+		if !e.has(i) {
+			continue
+		}
 		t.Run(d.name, func(t *testing.T) {
 			copied := []string{"items", "friends", "pets", "guests", "parties", "players"}
 			for _, table := range copied {

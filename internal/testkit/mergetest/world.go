@@ -24,7 +24,7 @@ type world struct {
 	sources  []*source
 	merges   [][]*source // the sources of each merge, in the order of their precedence
 	tight    bool        // there are cycles of references that can't be NULL
-	finished int         // merges in which nothing was left open
+	finished int         // merges that left no question open
 }
 
 // A source is one database, and by table what was inserted into it and what it
@@ -172,7 +172,8 @@ func newWorld(tb testing.TB, seed uint64) *world {
 		}
 	}
 	w.merges = [][]*source{w.sources}
-	narrow := w.ids.AreNumbers() && slices.ContainsFunc(w.sources, func(s *source) bool { return !s.mints }) // columns get their types by the first merge
+	// columns get their types by the first merge
+	narrow := w.ids.AreNumbers() && slices.ContainsFunc(w.sources, func(s *source) bool { return !s.mints })
 	if len(w.sources) == 3 && w.random.IntN(2) == 0 && !narrow {
 		w.merges = [][]*source{w.sources[:2], w.sources[2:]}
 	}

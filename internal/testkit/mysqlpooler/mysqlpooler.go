@@ -74,7 +74,7 @@ type pooler struct {
 	end  chan struct{}
 }
 
-// A connection is one to the server, in which a client is logged in.
+// A connection is a connection to the server after the login of a client.
 type connection struct {
 	net.Conn
 	read     []byte // of the server's first packets

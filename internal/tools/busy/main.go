@@ -1,5 +1,5 @@
 // Command busy runs another command while other processes keep the machine busy: several use the processor, and one
-// writes to the disk and syncs. Its exit code is that of the command.
+// writes to the disk and syncs. Its exit code is the command's.
 //
 //	go run ./internal/tools/busy -n 16 make test
 package main

@@ -51,7 +51,7 @@ func build(ctx context.Context, repository, system, arch string) (b *built, err 
 		return nil, errors.New("the program does not know its version: want a clone with its tags, not a worktree")
 	}
 	if b.setting("vcs.modified") != "false" {
-		return nil, errors.New("the checkout is not that of a commit: it has changes")
+		return nil, errors.New("the checkout differs from its commit: it has changes")
 	}
 	b.time, err = time.Parse(time.RFC3339, b.setting("vcs.time"))
 	return b, err

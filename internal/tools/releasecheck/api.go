@@ -66,7 +66,7 @@ func mayBreak(tag, next string) bool {
 	return len(old) == 3 && len(later) == 3 && (old[0] != later[0] || old[0] == "v0" && old[1] != later[1])
 }
 
-// incompatible returns the changes that apidiff calls incompatible, except those of
+// incompatible returns the changes that apidiff calls incompatible, except in
 // internal packages.
 func incompatible(changes string) (found []string) {
 	below := false

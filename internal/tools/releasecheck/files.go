@@ -64,7 +64,7 @@ func brokenLinks(_ context.Context, r *repository) (found []string, err error) {
 			case !slices.ContainsFunc(r.files, func(f string) bool { return f == to || strings.HasPrefix(f, to+"/") }):
 				found = append(found, fmt.Sprintf("%s: %s: there is no %s", name, l[1], to))
 			case anchor != "" && !slices.Contains(anchors(pages[to]), anchor):
-				found = append(found, fmt.Sprintf("%s: %s: there is no such heading", name, l[1]))
+				found = append(found, fmt.Sprintf("%s: %s: the heading does not exist", name, l[1]))
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func anchors(page string) (all []string) {
 	return all
 }
 
-// golden are files to which lines may only be added.
+// golden are files that only grow: their lines stay.
 var golden = []string{"testdata/golden.csv", "testdata/hashshard.csv", "migrations/frozen.sum"}
 
 // changedGolden finds lines that are missing from golden files.

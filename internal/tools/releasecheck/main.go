@@ -25,7 +25,7 @@ import (
 // A repository is a checkout and what to compare it with.
 type repository struct {
 	dir   string
-	files []string // those that git tracks, and new ones that it does not ignore
+	files []string // files that git tracks, and new ones that it does not ignore
 	tag   string   // the last tag; empty if there is none
 }
 

@@ -19,10 +19,10 @@ import (
 )
 
 // unfetched finds modules that go get or go install can't have, or whose packages don't
-// build for those who have them: in an empty folder, without the workspace and
-// without replace, with a module proxy in the file system that has this commit. The
-// modules are there in the order of their tags, so each one is without the later ones. All is
-// built without cgo, and a command that is installed must tell its version.
+// build where they are used: in an empty folder, without the workspace and without
+// replace, with a module proxy in the file system that has this commit. The modules
+// come in the order of their tags, so each one is without the later ones. All is built
+// without cgo, and a command that is installed must tell its version.
 func unfetched(ctx context.Context, r *repository) (found []string, err error) {
 	version, err := r.next()
 	if err != nil {

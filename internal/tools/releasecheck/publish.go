@@ -28,9 +28,9 @@ type module struct {
 // tag returns the tag of a version of the module.
 func (m module) tag(version string) string { return path.Join(m.dir, version) }
 
-// published returns the modules for import in the order in which their tags must be
-// pushed: a proxy that is asked for a module before the modules that it requires
-// remembers that they are not there.
+// published returns the modules for import in the order that their tags must be pushed
+// in: a proxy that is asked for a module before the modules that it requires remembers
+// that they are not there.
 func (r *repository) published() (list []module, err error) {
 	var all []module
 	for _, dir := range r.modules() {

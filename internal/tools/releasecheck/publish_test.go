@@ -79,7 +79,7 @@ func TestUnfetched(t *testing.T) {
 		t.Errorf("a command without a version: %q, %v", found, err)
 	}
 
-	// go install refuses a module with replace, except of those that are dropped for the tag.
+	// go install refuses a module with replace lines, unless they are dropped for the tag.
 	write(t, r.dir, "b/b.go", forUsers["b/b.go"])
 	write(t, r.dir, "a1/go.mod", forUsers["a1/go.mod"]+"\nreplace example.org/other => ../b\n")
 	found, err = unfetched(t.Context(), reopen(t, r))

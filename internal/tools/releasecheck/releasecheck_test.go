@@ -81,7 +81,8 @@ func TestLeftovers(t *testing.T) {
 	})
 	write(t, r.dir, "new.go", "x // "+mark+"\n")
 	write(t, r.dir, "newer.go", "// "+mark+"\n")
-	want(t, leftovers, reopen(t, r), "a.go:2: // "+mark+": tidy", "b.md:1: "+mark, "b.md:3: (FIX"+"ME)", "new.go:1: x // "+mark, "newer.go:1: // "+mark)
+	want(t, leftovers, reopen(t, r), "a.go:2: // "+mark+": tidy", "b.md:1: "+mark, "b.md:3: (FIX"+"ME)",
+		"new.go:1: x // "+mark, "newer.go:1: // "+mark)
 }
 
 func TestBrokenLinks(t *testing.T) {
@@ -92,8 +93,8 @@ func TestBrokenLinks(t *testing.T) {
 		"docs/c.svg": "",
 	})
 	want(t, brokenLinks, r,
-		"README.md: docs/none.md: there is no docs/none.md", "README.md: #none: there is no such heading",
-		"README.md: docs/a.md#none: there is no such heading", "README.md: doc: there is no doc", "docs/a.md: README.md: there is no docs/README.md")
+		"README.md: docs/none.md: there is no docs/none.md", "README.md: #none: the heading does not exist",
+		"README.md: docs/a.md#none: the heading does not exist", "README.md: doc: there is no doc", "docs/a.md: README.md: there is no docs/README.md")
 }
 
 func TestChangedGolden(t *testing.T) {

@@ -9,11 +9,11 @@ var longJobs = []job{
 	{".", []string{"-timeout=30m", "-run=^TestOpenAPIClient$", "./httpsnow"}},
 	{".", []string{"-timeout=30m", "-run=^(TestSimulation|TestMutantsAreCaught)", "./sqlsnow/internal/protocol", "./sqlsnow/segments"}},
 	{".", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults)$", "./sqlsnow", "./sqlsnow/segments"}},
-	{"internal/testkit/mergetest", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash)", "."}},
+	{"internal/testkit/mergetest", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash|TestBinding|TestBounds|TestClashes|TestCounters|TestProof|TestWitness)", "."}},
 	{"merge", []string{"-timeout=30m", "-race", "-run=^(TestRivals|TestIDsOfDates)", "./..."}},
 	{"drivers", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults|TestRandomCreates)$", "./lease", "./segment", "./gorm"}},
-	{"drivers", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash|TestClashes)", "./merge"}},
-	{"examples/merge-servers", []string{"-timeout=60m", "-run=^TestKilled$", "."}},
+	{"drivers", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash|TestBinding|TestBounds|TestClashes|TestCounters|TestProof|TestWitness)", "./merge"}},
+	{"examples/merge-servers", []string{"-timeout=60m", "-run=^(TestKilled|TestFullDisk)$", "."}},
 }
 
 func (j job) long() bool { return slices.ContainsFunc(longJobs, j.is) }

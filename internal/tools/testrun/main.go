@@ -221,7 +221,7 @@ func install(root string, w io.Writer, long bool) error {
 	return nil
 }
 
-// downloads counts the Go modules in the go.sum files, and those of them that are not in the module cache.
+// downloads counts the Go modules in the go.sum files, and how many of them are not in the module cache.
 func downloads(root string, modules []string) (missing, all int, err error) {
 	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	if err != nil {

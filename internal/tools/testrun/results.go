@@ -121,7 +121,7 @@ func (all *results) add(j job, e event) error {
 	return nil
 }
 
-// fail records a failure, unless it only repeats that of a subtest or, for a package, that of one of its tests.
+// fail records a failure, unless it only repeats the failure of a subtest or, for a package, of one of its tests.
 func (all *results) fail(j job, e event, at name) {
 	output := all.output[at]
 	delete(all.output, at)
@@ -198,7 +198,7 @@ func cause(output []string) string {
 	return firstOf(causeOf(output), "the package failed, but none of its tests: see its log")
 }
 
-// complains matches messages of a failure: the output of go test does not distinguish those of Error from those of Log.
+// complains matches messages of a failure: the output of go test does not distinguish Error from Log.
 var complains = regexp.MustCompile(`(?i)got|want|not|error|fail|refused`)
 
 // causeOf returns the first line of a panic or a race, or else the first message that sounds like a failure, or

@@ -20,7 +20,7 @@ type server struct {
 	name     string // for internal/testkit/dbtest
 	variable string // with which internal/testkit/dbtest hears of it
 	suites   []string
-	ofSystem bool   // its programs are those of the system
+	ofSystem bool   // its programs are the system's
 	skip     string // tests of what the server can't do, for go test -skip
 }
 
@@ -48,7 +48,7 @@ var servers = []server{
 	{"galera", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "data layers"}, true, otherNodes},
 }
 
-// What make test has run, and what no other server changes: tests of another product, and those that need none.
+// What make test has run, and what no other server changes: tests of another product, and tests that need none.
 const (
 	notMySQL    = "-skip=./^(postgres|PostgreSQL|sqlite|SQLite)"
 	notPostgres = "-skip=OnSQLite$|^TestSQLite|^TestMultiplexed$|./^(mariadb|MariaDB|mysql|MySQL|sqlite|SQLite)"

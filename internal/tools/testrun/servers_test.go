@@ -78,7 +78,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// The packages of merge whose tests need a server are those of its suite.
+// The packages of merge whose tests need a server are the packages of its suite.
 func TestSuiteOfMerge(t *testing.T) {
 	const merge = "../../../merge"
 	err := filepath.WalkDir(merge, func(path string, _ os.DirEntry, err error) error {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// tree is a repository of two modules, in which everything happens that may happen to tests.
+// tree is a repository of two modules. Everything that may happen to tests happens in it.
 var tree = map[string]string{
 	installer: "#!/bin/sh\n[ \"$1\" != -n ] || echo some-server\n",
 	"go.mod":  "module github.com/shardsnow/snow\n\ngo 1.25\n",
@@ -86,7 +86,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// A failure of one job does not hide that of another one that tests the same package.
+// A failure of one job does not hide the failure of another one that tests the same package.
 func TestJobsOfOnePackage(t *testing.T) {
 	all := newResults(t.TempDir(), io.Discard)
 	one, other := job{"sub", []string{"-run=A", "."}}, job{"sub", []string{"-run=B", "."}}

@@ -142,6 +142,9 @@ func (l *Lease) lost(ctx context.Context) error {
 	return &lost
 }
 
+// releaseTries is enough for a pool that holds connections which a server has ended: each try ends one of them.
+const releaseTries = 5
+
 // Release gives the lease back and waits for the renewals to end. It tries for as long as the lease would last.
 func (l *Lease) Release() {
 	close(l.stop)
@@ -149,7 +152,12 @@ func (l *Lease) Release() {
 	l.end(nil)
 	ctx, cancel := context.WithTimeout(context.Background(), l.time)
 	defer cancel()
-	_, _ = l.update(ctx, "until_us = 0, fence = fence + 1", l.fence) // a cancelled renewal may reach the database later, and has no effect
+	for range releaseTries {
+		// The fence moves on, so a cancelled renewal that reaches the database later has no effect.
+		if _, err := l.update(ctx, "until_us = 0, fence = fence + 1", l.fence); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
 	if l.open != nil {
 		_ = l.s.Close()
 	}

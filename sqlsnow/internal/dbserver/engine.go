@@ -31,7 +31,8 @@ type Engine struct {
 	info     string // the first columns of the query, Now first
 	readInfo func(row []sql.NullString) Info
 	current  string // SQL: the schema of the session; {anchor} is the table that it is looked for by
-	changed  string // SQL: 1 or true if the session has another schema than when it was opened; NULL if only hasMoved can tell
+	// SQL: 1 or true if the session has another schema than when it was opened; NULL if only hasMoved can tell
+	changed  string
 	stored   string // SQL: how the table {table} of {schema} is stored: NULL if there is none, empty if it is durable
 	placed   string // a FROM clause that names {schema} placed.name, if it is too long to be repeated
 	hasMoved func(ctx context.Context, conn Queryer) (bool, error)
@@ -39,9 +40,11 @@ type Engine struct {
 	schema string   // that was learnt; see In
 	tables []string // that Info.Check is about; the last one is the anchor
 
-	checkSession     func(ctx context.Context, s *Session) error // see Session
-	waitDurable      func(ctx context.Context, s *Session) error // waits until a write is durable; nil if its confirmation says so
-	checkTransaction func(ctx context.Context, s *Session) error // see Session.CheckTransaction; nil if checkSession is enough
+	checkSession func(ctx context.Context, s *Session) error // see Session
+	// waits until a write is durable; nil if its confirmation says so
+	waitDurable func(ctx context.Context, s *Session) error
+	// see Session.CheckTransaction; nil if checkSession is enough
+	checkTransaction func(ctx context.Context, s *Session) error
 }
 
 // A Queryer is a *sql.DB, a *sql.Conn or a *sql.Tx.
@@ -60,7 +63,8 @@ const (
 	ForReading               // rows as they are committed now
 	ForLease                 // rows of worker numbers
 	ForLossyLease            // the same, of a namespace with a LossWindow
-	ForSegments              // rows of segments, which have no LossWindow: the server's settings must be durable as well
+	// rows of segments, which have no LossWindow: the server's settings must be durable as well
+	ForSegments
 )
 
 // LongestLoss is the longest LossWindow of a namespace.
@@ -72,19 +76,18 @@ const LongestLoss = 10 * time.Minute
 // after it was confirmed. So each connection is checked before a write, nobody else uses it in between, and the
 // write is bound by mark to the session that was checked:
 //
-//   - MySQL: the check sets the variable @snow to a random number, and fails where the session or the server is not fit. The
-//     write finds its row only where @snow is this number. A binary log of statements has the variable's value in front of
-//     the write, so a replica, or anyone who replays the log, changes the same rows, whatever its own settings are. The insert
-//     id of the write shows whether the server was writable during the write itself: it is 0 if the server has become
-//     read-only.
-//   - PostgreSQL: the check reads now(), which is the start of the transaction. A write in the same transaction sees the same
-//     now().
+//   - MySQL: the check sets the variable @snow to a random number, and fails where the session or the server is not
+//     fit. The write finds its row only where @snow is this number. A binary log of statements has the variable's value
+//     in front of the write, so a replica, or anyone who replays the log, changes the same rows, whatever its own
+//     settings are. The insert id of the write shows whether the server was writable during the write itself: it is 0
+//     if the server has become read-only.
+//   - PostgreSQL: the check reads now(), which is the start of the transaction. A write in the same transaction sees
+//     the same now().
 //   - SQLite: the check begins a transaction and ends it, which fails within another one.
 //
-// The statements name the schema of their tables, so it does not matter to which schema somebody changed the
-// session. But on MySQL a temporary table hides a table of the same name even then. The check fails if there is
-// one: MySQL can't open a temporary table twice in a statement, and MariaDB counts the statements that make
-// temporary tables.
+// The statements name the schema of their tables, so it does not matter if somebody changed the session's schema. But
+// on MySQL a temporary table hides a table of the same name even then. The check fails if there is one: MySQL can't
+// open a temporary table twice in a statement, and MariaDB counts the statements that make temporary tables.
 type Session struct {
 	*sql.Conn
 	engine *Engine
@@ -111,7 +114,7 @@ func (e *Engine) In(schema string) *Engine {
 func (e *Engine) Schema() string { return e.schema }
 
 // Info asks a server about itself. A connection to one that is read-only is closed: see release. As long as the
-// engine has no schema, Info skips connections whose schema was changed, as Write skips those that are in a
+// engine has no schema, Info skips connections whose schema was changed, as Write skips connections in a
 // transaction.
 func (e *Engine) Info(ctx context.Context, db *sql.DB) (info Info, err error) {
 	err = e.on(ctx, db, func(conn *sql.Conn) (begun bool, err error) {

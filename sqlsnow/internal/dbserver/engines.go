@@ -7,7 +7,7 @@ import (
 	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
-// For returns the engine of a dialect for leases, or a *snow.FieldError if there is no such dialect.
+// For returns the engine of a dialect for leases, or a *snow.FieldError if the dialect is unknown.
 func For(d sqldialect.Dialect) (*Engine, error) {
 	return engineFor(d, "snow_namespaces", "snow_workers")
 }

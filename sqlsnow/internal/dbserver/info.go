@@ -19,8 +19,8 @@ type Info struct {
 	Unmigrated    bool // the tables of leases are missing; known on SQLite only, which has no error code for it
 	InTransaction bool // the session that was asked, where that is known
 
-	Schema string   // the engine's, or else that of the session that was asked
-	Tables []string // those of leases and segments that exist in the schema
+	Schema string   // the engine's, or else the schema of the session that was asked
+	Tables []string // tables of leases and segments that exist in the schema
 
 	changed sql.NullString // whether the session has another schema than when it was opened
 	unsafe  string         // which table may lose what is written, and why; empty if none does

@@ -36,7 +36,7 @@ func Revive(ctx context.Context, kept *sql.DB) {
 	}
 }
 
-// source returns the pool from which db takes connections: db itself, unless it is from Keep.
+// source returns the pool that db takes connections from: db itself, unless it is from Keep.
 func source(db *sql.DB) *sql.DB {
 	if k, ok := db.Driver().(keeper); ok {
 		return k.db

@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// CheckName returns a *snow.FieldError if name can't be that of a namespace or a tag.
+// CheckName returns a *snow.FieldError if name can't name a namespace or a tag.
 func CheckName(field, name string) error {
 	bad := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-:/", r)
@@ -17,7 +17,7 @@ func CheckName(field, name string) error {
 	if name == "" || len(name) > 64 || strings.ContainsFunc(name, bad) {
 		return &snow.FieldError{
 			Field: field, Value: strconv.Quote(name[:min(len(name), 80)]),
-			Bound: "want 1 to 64 letters, digits, dots, underscores, hyphens, colons or slashes of ASCII",
+			Bound: "want 1 to 64 ASCII letters, digits, dots, underscores, hyphens, colons or slashes",
 		}
 	}
 	return nil

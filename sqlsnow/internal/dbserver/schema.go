@@ -11,7 +11,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// tables are all tables of leases and segments, in the order in which Info has them.
+// tables are all tables of leases and segments, in Info's order.
 var tables = [...]string{"snow_namespaces", "snow_workers", "snow_segments", "snow_migrations"}
 
 // tableName matches a table in a statement.

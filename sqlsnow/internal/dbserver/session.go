@@ -110,8 +110,8 @@ func Discard(conn *sql.Conn) {
 	})
 }
 
-// CheckTransaction returns ErrInTransaction if the session is still in the transaction in which it was checked. It
-// is for statements that are not bound to the mark, and for those that changed nothing.
+// CheckTransaction returns ErrInTransaction if the session is still in the transaction that it was checked in. It
+// is for statements that are not bound to the mark, and for statements that changed nothing.
 func (s *Session) CheckTransaction(ctx context.Context) error {
 	if s.engine.checkTransaction == nil {
 		return nil

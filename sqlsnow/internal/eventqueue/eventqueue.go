@@ -12,7 +12,7 @@ type Queue struct {
 	added  int
 }
 
-// Add adds an event, after those that were added before for the same time.
+// Add adds an event, after earlier ones for the same time.
 func (q *Queue) Add(at time.Duration, do func()) {
 	q.added++
 	heap.Push(&q.events, event{at, q.added, do})

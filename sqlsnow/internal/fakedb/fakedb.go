@@ -12,7 +12,7 @@ import (
 // An Answer returns the only row that a statement has, or nil if it has none.
 type Answer func(ctx context.Context, query string) (row []driver.Value, err error)
 
-// Open opens a database that answers queries, and statements that are executed. Those with a row have changed one,
+// Open opens a database that answers queries, and statements that are executed. A statement with a row has changed one,
 // and their insert id is its first value, an int64. There are no transactions, and nothing is prepared.
 func Open(query, exec Answer) *sql.DB { return sql.OpenDB(connector{query, exec}) }
 

@@ -4,9 +4,10 @@ import "time"
 
 // A Reading is a reading of this process's clocks.
 type Reading struct {
-	Mono    time.Duration // since an arbitrary start; never goes back
-	Wall    time.Time
-	Running int64 // the earliest time that the next id can have, in microseconds since 1970; 0 before there is a generator
+	Mono time.Duration // since an arbitrary start; never goes back
+	Wall time.Time
+	// the earliest time that the next id can have, in microseconds since 1970; 0 before there is a generator
+	Running int64
 }
 
 // A serverClock is the database's clock, also between two replies: it showed us

@@ -81,7 +81,7 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("worker %d is lost: its row is gone", e.Worker)
 }
 
-// Loss is the way in which a worker number was lost.
+// Loss is the way that a worker number was lost.
 type Loss int
 
 // The ways to lose a worker number.

@@ -29,8 +29,8 @@ type Machine struct {
 	attempt attempt       // at another number
 	parted  *Holding      // the holding that Release gives back
 	failed  int           // failed requests in a row
-	crowded int           // attempts in a row in which another process was faster
-	late    int           // requests without a reply in time, less those with one
+	crowded int           // attempts in a row that lost to another process
+	late    int           // requests without a reply in time, less requests with one
 }
 
 // A Holding is a number that a lease holds.
@@ -64,7 +64,7 @@ type attempt struct {
 	seen    int64         // the row's ceiling before the attempt
 	start   int64         // the number at which the search starts
 	wrapped bool          // the search went past the last number
-	ready   time.Duration // monotonic time from which the first window may be asked for
+	ready   time.Duration // earliest monotonic time to ask for the first window
 	state   State         // of the row, as it was read
 	asked   int64         // the ceiling that was asked for
 	claimed bool
@@ -73,12 +73,13 @@ type attempt struct {
 
 // An Outcome says what the lease must do after a Reply.
 type Outcome struct {
-	Open    *Holding // let the generator use it, then call Opened; call Keep if the generator can't use it and has another one
-	Suspend bool     // the generator must stop until the next Open: somebody else may have its ticks
-	Raise   int64    // let the generator go up to this ceiling
-	Now     int64    // the database's time, for the generator; 0 if unknown
-	Retreat int64    // move running time back to this; 0 if it stays
-	Again   bool     // renew again at once, for a longer window
+	// let the generator use it, then call Opened; call Keep if the generator can't use it and has another one
+	Open    *Holding
+	Suspend bool  // the generator must stop until the next Open: somebody else may have its ticks
+	Raise   int64 // let the generator go up to this ceiling
+	Now     int64 // the database's time, for the generator; 0 if unknown
+	Retreat int64 // move running time back to this; 0 if it stays
+	Again   bool  // renew again at once, for a longer window
 	Lost    *LostError
 	Err     error // why the attempt failed; another one follows
 	Retry   bool  // the next attempt is worth waiting for in Acquire
@@ -99,7 +100,7 @@ func NewMachine(p Params, pinned *uint64, holder string, maxSkew time.Duration) 
 	return m
 }
 
-// At returns the monotonic time from which on the next request may be sent.
+// At returns the earliest monotonic time to send the next request.
 func (m *Machine) At() time.Duration { return m.at }
 
 // Over reports whether there is nothing more to ask.

@@ -1,6 +1,6 @@
 package protocol
 
-// A State is the state of a row of snow_workers. The numbers are those of the table.
+// A State is the state of a row of snow_workers. The table has the same numbers.
 type State int
 
 // The states.
@@ -25,9 +25,10 @@ const (
 	AskGrant                   // give a claimed row its first window
 	AskRenew                   // raise the ceiling
 	AskReassert                // set the ceiling that was confirmed before
-	AskConfirm                 // write the row with the same state and window, which proves that the database remembers them
-	AskRelease                 // free a granted row
-	AskAbandon                 // free a claimed row
+	// write the row with the same state and window, which proves that the database remembers them
+	AskConfirm
+	AskRelease // free a granted row
+	AskAbandon // free a claimed row
 )
 
 // Asks returns all asks.

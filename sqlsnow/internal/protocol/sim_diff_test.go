@@ -88,7 +88,7 @@ func (d *simDiff) compare(us int64) protocol.Request {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback() }() // after a failure
-	asks := protocol.Asks()[1:]          // all but that of the server
+	asks := protocol.Asks()[1:]          // all but asking for the server
 	q := protocol.Request{Ask: asks[r.IntN(len(asks))], Worker: int64(r.IntN(4)), Holder: "H"}
 	q.State = []protocol.State{protocol.Claimed, protocol.Granted}[r.IntN(2)]
 	q.Start, q.End = int64(r.IntN(3)), int64(1+r.IntN(3))

@@ -104,7 +104,7 @@ func (w *simWorld) restore() {
 	})
 }
 
-// fence is Fence, in a process whose clock is as right as that of any other.
+// fence is Fence, in a process whose clock is as right as any other's.
 func (w *simWorld) fence(done func()) {
 	local := w.symmetric(w.plan.sane)
 	us := simStart + (w.now + local).Microseconds()

@@ -15,7 +15,7 @@ type simMutant struct {
 	plant func(p *simPlan)
 }
 
-// The first words of a name are those of the model checks that the protocol comes from.
+// The first words of a name come from the protocol's model checks.
 var simMutants = []simMutant{
 	{"B1 a renewal does not compare the owner", false, "", func(p *simPlan) { p.flaws.anyOwner = true }},
 	{"B2 a renewal that timed out counts as granted", false, "", func(p *simPlan) { p.flaws.assumes = true }},

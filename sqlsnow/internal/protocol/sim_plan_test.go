@@ -25,16 +25,18 @@ type simPlan struct {
 // simFaults says how often each fault happens: its mean time between two, for
 // the whole world. Zero is never.
 type simFaults struct {
-	crash, stop, suspend, leave, abandon time.Duration // a process: dies, pauses, sleeps with its clock, closes, gives up
+	// a process: dies, pauses, sleeps with its clock, closes, gives up
+	crash, stop, suspend, leave, abandon time.Duration
 	partition, outage                    time.Duration // of one process, of all
-	wall, step, walk, jump, all          time.Duration // clocks: a process's, the database's within and beyond the skew and in steps, all alike
-	failover                             time.Duration // that loses up to losing
-	losing                               time.Duration
-	restore, fence                       time.Duration // of a backup, followed by Fence; Fence alone
-	stall, power                         time.Duration // the database shows writes that are not durable; it loses them
-	message                              float64       // share of messages that are lost, late or doubled
-	astray                               float64       // share of messages that reach another registry
-	hunt                                 float64       // share of writes that faults follow at once
+	// clocks: a process's, the database's within and beyond the skew and in steps, all alike
+	wall, step, walk, jump, all time.Duration
+	failover                    time.Duration // that loses up to losing
+	losing                      time.Duration
+	restore, fence              time.Duration // of a backup, followed by Fence; Fence alone
+	stall, power                time.Duration // the database shows writes that are not durable; it loses them
+	message                     float64       // share of messages that are lost, late or doubled
+	astray                      float64       // share of messages that reach another registry
+	hunt                        float64       // share of writes that faults follow at once
 }
 
 // simFlaws are bugs that the simulation must find. Each is built into the
@@ -65,7 +67,7 @@ type simFlaws struct {
 	shortRetire  bool  // a release lowers the ceiling to the floor
 	noWait       bool  // the client leaves the probation to the database
 	trustsReads  bool  // a row that is read counts as confirmed
-	databaseTime bool  // windows follow the database's clock, not that of ids
+	databaseTime bool  // windows follow the database's clock, not the clock of ids
 	noRetreat    bool  // running time never goes back
 	deaf         bool  // a generator that has to stop goes on
 	deafToLoss   bool  // the same with LossWindow > 0

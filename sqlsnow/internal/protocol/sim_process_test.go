@@ -51,7 +51,7 @@ type simProc struct {
 	limit   int64
 	ahead   time.Duration // of running time to the monotonic clock
 	reached int64         // by ids, when running time had to go back; in microseconds
-	resumes int64         // the running time from which ids go on after that
+	resumes int64         // the running time when ids go on after that
 	eager   float64       // share of ids that are used as late as the window allows
 }
 

@@ -14,7 +14,7 @@ type simRow struct {
 
 // A simCommit undoes a write: a failover or a power cut may lose it.
 type simCommit struct {
-	durable time.Duration // true time from which on a power cut does not lose it
+	durable time.Duration // true time when a power cut can no longer lose it
 	worker  int64
 	before  simRow
 }
@@ -197,7 +197,7 @@ func (r *simRegistry) census(us int64) Reply {
 	return Reply{Census: c}
 }
 
-// Fence is what the statement of Fence does when the database's clock says us and that of its process local, at the
+// Fence is what the statement of Fence does when the database's clock says us and the process's clock local, at the
 // true time at.
 func (r *simRegistry) Fence(us, local int64, at time.Duration) {
 	for i := range r.Rows {

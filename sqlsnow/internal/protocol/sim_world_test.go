@@ -20,9 +20,10 @@ type simWorld struct {
 	now    time.Duration
 	queue  eventqueue.Queue
 
-	registry  *simRegistry
-	tenant    *simRegistry  // of the same name, in another schema of the server
-	epoch     int           // of the database, which a restore or a power cut begins anew: messages to and from the former one are lost
+	registry *simRegistry
+	tenant   *simRegistry // of the same name, in another schema of the server
+	// of the database, which a restore or a power cut begins anew: messages to and from the former one are lost
+	epoch     int
 	step      time.Duration // of the database's clock from true time
 	off       time.Duration // of this primary's clock, within eps
 	down      bool
@@ -220,14 +221,16 @@ func (w *simWorld) send(p *simProc, q Request, done func(r Reply, losses int)) {
 			if w.epoch != epoch {
 				return
 			}
-			if w.down || w.fencing || p.away && p.id == by && !w.chance(0.1) { // a message that is under way may arrive late
+			// a message that is under way may arrive late
+			if w.down || w.fencing || p.away && p.id == by && !w.chance(0.1) {
 				if w.chance(0.5) {
 					w.after(w.delay(false), func() { done(Reply{Err: errSimDown}, 0) })
 				}
 				return
 			}
 			registry := w.registry
-			if !w.calm && w.chance(w.plan.faults.astray) { // the pool's connection was left in another schema, which has its own registry
+			// the pool's connection was left in another schema, which has its own registry
+			if !w.calm && w.chance(w.plan.faults.astray) {
 				if !w.plan.flaws.unnamed {
 					w.after(w.delay(false), func() { done(Reply{Err: errSimAstray, Failure: Unclear}, 0) })
 					return

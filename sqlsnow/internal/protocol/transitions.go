@@ -35,7 +35,8 @@ var steps = [...]transition{
 	takeWindow: {ask: AskTake, timed: true, handle: taken, unknown: readAttempt, prepare: func(m *Machine, q *Request, now Reading) {
 		lead := m.lead(now)
 		q.Window += lead
-		q.Latest -= lead * m.params.Layout.Tick().Microseconds() // so that the window can't end later than without the lead
+		// so that the window can't end later than without the lead
+		q.Latest -= lead * m.params.Layout.Tick().Microseconds()
 	}},
 	claimNumber: {ask: AskClaim, timed: true, handle: claimed, unknown: readAttempt},
 	readAttempt: {ask: AskRow, handle: resolve, unknown: readAttempt},

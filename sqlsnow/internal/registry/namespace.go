@@ -56,8 +56,8 @@ func Names(ctx context.Context, e *dbserver.Engine, q dbserver.Queryer) ([]strin
 	return all, rows.Err()
 }
 
-// Create makes the rows of a namespace: first those of its worker numbers, then its own. So if the namespace's row
-// exists, all worker rows existed once, and those that are missing may have been used: their first windows begin
+// Create makes the rows of a namespace: first the rows of its worker numbers, then its own. So if the namespace's row
+// exists, all worker rows existed once, and numbers without a row may have been used: their first windows begin
 // after the windows that they may have had. The same holds if only the namespace's row is gone. us is the
 // database's clock.
 func Create(ctx context.Context, e *dbserver.Engine, db *sql.DB, want protocol.Params, us int64) error {
@@ -175,7 +175,7 @@ func columns(p *protocol.Params) map[string]any {
 }
 
 // compare returns an error if got, the constants in the database, differ from
-// want in those that a caller of Init chooses. The first Init computed the others.
+// want where a caller of Init chooses. The first Init computed the others.
 func compare(want, got protocol.Params) error {
 	wanted, have := columns(&want), columns(&got)
 	for _, name := range []string{"layout", "workers", "loss", "window", "pinned"} {

@@ -144,7 +144,7 @@ const (
 )
 
 // same is a condition of each UPDATE: the database still has the registry that was read before. It is the same on a
-// replica that executes the statement, because the statement comes after those that made and deleted the namespace.
+// replica that executes the statement, because the statement comes after the namespace was made and deleted.
 const same = `EXISTS (SELECT 1 FROM snow_namespaces WHERE namespace = :namespace AND registry_uuid = :registry) AND`
 
 // compile compiles a statement of this package.

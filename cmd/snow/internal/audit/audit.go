@@ -9,7 +9,8 @@
 //	references.go   whose ids a column has, by foreign keys and by names
 //	ids.go          the smallest, the largest and the latest keys of a table
 //	makers.go       which namespace can have made an id
-//	remedies.go     statements that change columns; remedies_mysql.go, remedies_sqlite.go: from the statement that made the table
+//	remedies.go     statements that change columns
+//	remedies_mysql.go, remedies_sqlite.go: the same, from the statement that made the table
 package audit
 
 import (
@@ -31,7 +32,8 @@ type Severity string
 
 // The severities.
 const (
-	Error   Severity = "error"   // a counter is near its end, or the table has ids of snow, and they clash, sort wrongly or do not fit
+	// a counter is near its end, or the table has ids of snow, and they clash, sort wrongly or do not fit
+	Error   Severity = "error"
 	Warning Severity = "warning" // that will be so once the table gets such ids, or it could not be found out
 )
 
@@ -43,8 +45,9 @@ type Finding struct {
 	Problem  string   `json:"problem"`
 	Remedy   string   `json:"remedy"`
 
-	Statements []string `json:"statements,omitempty"` // that the remedy consists of, to be executed in this order on one connection
-	Counter    *Counter `json:"counter,omitempty"`    // of a column that the database counts up, and of a sequence
+	// that the remedy consists of, to be executed in this order on one connection
+	Statements []string `json:"statements,omitempty"`
+	Counter    *Counter `json:"counter,omitempty"` // of a column that the database counts up, and of a sequence
 }
 
 // rank says how near to its end the counter of a finding is. A finding without a counter has gone wrong already, or
@@ -74,8 +77,8 @@ type Report struct {
 	Notes      []string  `json:"notes"`      // what was not looked at
 }
 
-// Run audits the tables that the connection's user can see: on MySQL those of its database, on PostgreSQL those of
-// all schemas, on SQLite those of the file. It only reads. Tables of snow itself are left out. A table that can't
+// Run audits the tables that the connection's user can see: in its database on MySQL, in all schemas on PostgreSQL,
+// in the file on SQLite. It only reads. Tables of snow itself are left out. A table that can't
 // be read is a finding.
 func Run(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config) (*Report, error) {
 	return runAt(ctx, db, d, cfg, time.Now)

@@ -52,7 +52,7 @@ func (a *audit) columns(ctx context.Context, t *table, now time.Time) error {
 			if counter := a.reaches(to, c); counter != nil {
 				f.Counter = counter.shown(now)
 				if f.Counter.Percent >= near {
-					say(Error, "it ends before the numbers of "+to.label+"."+to.key.Name+", to which it refers: "+f.Counter.String())
+					say(Error, "it ends before the numbers of "+to.label+"."+to.key.Name+", which it refers to: "+f.Counter.String())
 					change.widens = true
 				} else {
 					f.Counter = nil

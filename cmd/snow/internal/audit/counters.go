@@ -8,7 +8,7 @@ import (
 	"github.com/shardsnow/snow/internal/idcolumn"
 )
 
-// near is the percentage of used numbers from which a counter is an error.
+// near is the percentage of used numbers that makes a counter an error.
 const near = 80
 
 // A Counter is how far a counter is on its way to its end.

@@ -58,7 +58,7 @@ func renamed(create, name string) (string, bool) {
 	return create[:m[2]] + name + create[m[3]:], true
 }
 
-// retyped returns a statement in which a column is a BIGINT.
+// retyped returns a statement with the type BIGINT for a column.
 func retyped(create string, c idcolumn.Column) (string, bool) {
 	name := regexp.QuoteMeta(c.Name)
 	declared := regexp.MustCompile(`(?is)[(,]\s*(?:"` + name + `"|\[` + name + "\\]|`" + name + "`|" + name + `)\s+(` + regexp.QuoteMeta(c.Type) + `)(?:\W|$)`)

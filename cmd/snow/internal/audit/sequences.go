@@ -105,8 +105,8 @@ func (a *audit) mysqlCounters(ctx context.Context) error {
 	return nil
 }
 
-// mariaSequence reads a sequence. The server does not tell which numbers in its cache are used. A sequence that can't be
-// read is a finding, and nil.
+// mariaSequence reads a sequence. The server does not tell which numbers in its cache are used. For a sequence that
+// can't be read it adds a finding and returns nil.
 func (a *audit) mariaSequence(ctx context.Context, quoted string) (*counter, error) {
 	var next, least, most string
 	var step, cache int64

@@ -17,15 +17,16 @@ type Access int
 
 // The ways to open a database.
 const (
-	ReadOnly Access = iota // the database itself refuses to write; transactions begin with BeginTx, not with a statement
-	Existing               // makes no file of SQLite, so that a mistyped path is an error
-	Create                 // makes a file of SQLite that does not exist
+	// the database itself refuses to write; transactions begin with BeginTx, not with a statement
+	ReadOnly Access = iota
+	Existing        // makes no file of SQLite, so that a mistyped path is an error
+	Create          // makes a file of SQLite that does not exist
 )
 
 // A Location is where a database is, and what it speaks. It does not show its DSN.
 type Location struct {
 	Dialect sqlsnow.Dialect
-	Warning string // what is wrong with the way in which the DSN was given; often empty
+	Warning string // what is wrong with the way that the DSN was given; often empty
 	dsn     string
 	path    string // of a file of SQLite, for errors; empty if it could be a secret
 }

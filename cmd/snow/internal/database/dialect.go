@@ -59,8 +59,8 @@ func shown(dsn string) (d sqlsnow.Dialect, sure bool) {
 	return 0, false
 }
 
-// dialectOf returns the dialect of a name, or the one that the DSN shows, or that of the environment. The errors
-// say nothing of the DSN but its form.
+// dialectOf returns the dialect of a name, or the one that the DSN shows, or the environment's. The errors say
+// nothing of the DSN but its form.
 func dialectOf(dsn, name string, otherwise ...string) (sqlsnow.Dialect, error) {
 	found, sure := shown(dsn)
 	if name != "" {

@@ -58,8 +58,8 @@ const malformedPostgres = "the DSN is malformed: want postgres://user:password@h
 // parameter matches the names of settings in PostgreSQL.
 var parameter = regexp.MustCompile(`^[A-Za-z_][\w.]*$`)
 
-// encoded refuses a URL in which a character of the password may end the password early. The rest of it would be
-// taken for a host, which is asked of the DNS, or for a database, which errors show.
+// encoded refuses a URL where a character of the password may end the password early. The rest would be taken for a
+// host, which is looked up in the DNS, or for a database, which errors show.
 func encoded(dsn string) error {
 	_, rest, isURL := strings.Cut(dsn, "://")
 	if !isURL || !strings.HasPrefix(dsn, "postgres") {

@@ -81,8 +81,7 @@ func TestExposedFiles(t *testing.T) {
 	}
 }
 
-// A file that can only be read, in a folder in which nothing can be made, can be looked at: with a journal, and in
-// WAL mode.
+// A read-only file in a read-only folder can be looked at: with a journal, and in WAL mode.
 func TestReadableFiles(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to become nobody")

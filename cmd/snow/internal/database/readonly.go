@@ -83,8 +83,7 @@ func (c *readOnlyConn) begin(ctx context.Context) (end func() error, err error) 
 	return tx.Rollback, nil
 }
 
-// errReadOnly is for statements that MySQL would execute all the same: those that commit implicitly end a read-only
-// transaction.
+// errReadOnly is for statements that MySQL would execute all the same: an implicit commit ends a read-only transaction.
 var errReadOnly = errors.New("the database is opened for reading: only queries are executed")
 
 // ExecContext executes nothing.

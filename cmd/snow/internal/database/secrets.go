@@ -16,8 +16,8 @@ import (
 // maxSecrets bounds the size of a file with secrets.
 const maxSecrets = 64 << 10
 
-// Resolve returns where the database of a flag's value is: env:NAME stands for the DSN of an environment variable,
-// and @FILE for that of a file, without the white space around it. The file is read once, so it may be a pipe, and
+// Resolve returns where the database of a flag's value is: env:NAME stands for the DSN in an environment variable,
+// and @FILE for the DSN in a file, without the white space around it. The file is read once, so it may be a pipe, and
 // ctx ends the wait for it. Only a SQLite database may stand for itself, because other users of the machine see the
 // command line. Errors name the flag, and hold no DSN. It must show the dialect if that is empty and neither
 // otherwise nor the environment, in [DialectVariable], has one.
@@ -53,7 +53,8 @@ func Resolve(ctx context.Context, flag, value, dialect string, otherwise ...stri
 
 func locationOf(dsn string, d sqlsnow.Dialect) *Location {
 	l := &Location{Dialect: d, dsn: dsn}
-	if path := sqlitePath(dsn); d == sqlsnow.SQLite && !strings.ContainsAny(path, "@=") { // which the DSN of a server has
+	// @ and = stand in the DSN of a server
+	if path := sqlitePath(dsn); d == sqlsnow.SQLite && !strings.ContainsAny(path, "@=") {
 		l.path = path
 	}
 	return l
@@ -64,11 +65,11 @@ func isSecret(value string) bool {
 	return strings.HasPrefix(value, "env:") || strings.HasPrefix(value, "@")
 }
 
-// Secrets returns the lines that a flag's value stands for, one or more: env:NAME those of an
-// environment variable, and @FILE those of a file. White space around a line does not count, and neither do empty
-// lines. Errors name the flag, and hold no secret.
-func Secrets(flag, value string) ([]string, error) {
-	all, _, err := read(context.Background(), flag, value)
+// Secrets returns the lines that a flag's value stands for, one or more: env:NAME the lines of an
+// environment variable, and @FILE the lines of a file. White space around a line does not count, and neither do empty
+// lines. The file may be a pipe, and ctx ends the wait for it. Errors name the flag, and hold no secret.
+func Secrets(ctx context.Context, flag, value string) ([]string, error) {
+	all, _, err := read(ctx, flag, value)
 	return all, err
 }
 
@@ -111,29 +112,33 @@ func read(ctx context.Context, flag, value string) (all []string, warning string
 
 // readFile reads a file to its end, which a pipe may reach late or never.
 func readFile(ctx context.Context, name string) (b []byte, warning string, err error) {
-	b, err = interrupt.Call(ctx, func() ([]byte, error) {
+	type content struct {
+		text    []byte
+		warning string
+	}
+	c, err := interrupt.Call(ctx, func() (c content, err error) { // which may go on after ctx has ended
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, err
+			return c, err
 		}
 		defer f.Close()
 		if exposed(f) {
-			warning = fmt.Sprintf("all users of the machine can read %s, which has a secret: chmod o-r", name)
+			c.warning = fmt.Sprintf("all users of the machine can read %s, which has a secret: chmod o-r", name)
 		}
-		b, err := io.ReadAll(io.LimitReader(f, maxSecrets+1))
-		if err == nil && len(b) > maxSecrets {
-			return nil, fmt.Errorf("%s: it is longer than %d bytes", name, maxSecrets)
+		c.text, err = io.ReadAll(io.LimitReader(f, maxSecrets+1))
+		if err == nil && len(c.text) > maxSecrets {
+			err = fmt.Errorf("%s: it is longer than %d bytes", name, maxSecrets)
 		}
-		return b, err
+		return c, err
 	})
 	if err != nil {
 		return nil, "", err
 	}
-	return b, warning, nil
+	return c.text, c.warning, nil
 }
 
-// exposed reports whether users who are not of the file's group can read it: its mode allows it, and those of the
-// folders above.
+// exposed reports whether users outside the file's group can read it: its mode allows it, and so do the modes of
+// the folders above.
 func exposed(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || runtime.GOOS == "windows" || !info.Mode().IsRegular() || info.Mode()&0o004 == 0 {

@@ -108,11 +108,11 @@ func TestPasswordsAreEncoded(t *testing.T) {
 
 func TestSecrets(t *testing.T) {
 	t.Setenv("TOKENS", "\r\none\r\n\n  two  ")
-	got, err := Secrets("--token", "env:TOKENS")
+	got, err := Secrets(t.Context(), "--token", "env:TOKENS")
 	if err != nil || !slices.Equal(got, []string{"one", "two"}) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := Secrets("--token", "geheim"); err == nil || strings.Contains(err.Error(), "geheim") {
+	if _, err := Secrets(t.Context(), "--token", "geheim"); err == nil || strings.Contains(err.Error(), "geheim") {
 		t.Errorf("a secret on the command line: %v", err)
 	}
 }

@@ -99,7 +99,8 @@ func (c queryOnly) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the driver can't execute statements"), conn.Close())
 	}
-	for _, statement := range []string{"PRAGMA query_only = on", "SELECT 1 FROM sqlite_schema"} { // the second one reads the file
+	// the second one reads the file
+	for _, statement := range []string{"PRAGMA query_only = on", "SELECT 1 FROM sqlite_schema"} {
 		if _, err := execer.ExecContext(ctx, statement, nil); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}

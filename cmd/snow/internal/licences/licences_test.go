@@ -105,7 +105,8 @@ func TestText(t *testing.T) {
 			if add(m.Path+" "+m.Version, m.Dir) == 0 {
 				t.Errorf("%s has no licence", m.Path)
 			}
-			for folder := p.Dir; folder != m.Dir; folder = filepath.Dir(folder) { // of code that was copied into the module
+			// of code that was copied into the module
+			for folder := p.Dir; folder != m.Dir; folder = filepath.Dir(folder) {
 				rel, err := filepath.Rel(m.Dir, folder)
 				if err != nil {
 					t.Fatal(err)

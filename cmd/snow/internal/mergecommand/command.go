@@ -194,7 +194,7 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 		case "workers":
 			set.IntVar(&c.workers, f, 0, "`N` worker numbers; 0 for all that the layout has, at most 1024")
 		case "assert":
-			set.Func(f, "`NAME=SQL` of one number; those of the sources and of the target before must add up to that of the target after", func(s string) error {
+			set.Func(f, "`NAME=SQL` of one number: the sources' and the target's before must add up to the target's after", func(s string) error {
 				name, query, ok := strings.Cut(s, "=")
 				if !ok || name == "" || query == "" {
 					return usage("want NAME=SQL")
@@ -219,7 +219,7 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 		case "without-foreign-keys":
 			set.BoolVar(&c.noFKs, f, false, "switch the target's foreign-key checks off while copying, for cycles of references that can't be NULL, or to take less time; dry-run, run and verify take it alike")
 		case "witness-all":
-			set.BoolVar(&c.witnessAll, f, false, "compare the contents of the rows that all references lead to, and not only those of some 20,000 rows of each table")
+			set.BoolVar(&c.witnessAll, f, false, "compare the contents of the rows that all references lead to, and not only for some 20,000 rows of each table")
 		case "list":
 			set.StringVar(&c.list, f, "ids", "what to write: `ids`, left-out for the rows that were left out, or renamed for new names")
 		case "quiet":

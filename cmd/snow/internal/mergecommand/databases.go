@@ -7,7 +7,7 @@ import (
 	"github.com/shardsnow/snow/merge"
 )
 
-// parseDatabases reads NAME:DATABASE,…, where NAME alone is both: the names of databases by those of the plan.
+// parseDatabases reads NAME:DATABASE,… into a map from the plan's names to names of databases. NAME alone is both.
 func parseDatabases(text string) (map[string]string, error) {
 	all := map[string]string{}
 	for part := range strings.SplitSeq(text, ",") {

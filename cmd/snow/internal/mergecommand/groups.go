@@ -19,7 +19,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A groupsFile lists groups of servers, each of which is merged into a target of its own, all by one plan.
+// A groupsFile lists groups of servers. Each group is merged into its own target, all by one plan.
 type groupsFile struct {
 	Groups []struct {
 		Name            string   `yaml:"name"`
@@ -50,7 +50,8 @@ func (c *Command) readGroups(ctx context.Context) ([]*Command, []string, error) 
 	var names []string
 	targets := map[string]string{}
 	for i, g := range file.Groups {
-		fault := func(text string) error { return fmt.Errorf("%s: group %d, %q: %s", c.groups, i+1, g.Name, text) } // no DSN
+		// no DSN
+		fault := func(text string) error { return fmt.Errorf("%s: group %d, %q: %s", c.groups, i+1, g.Name, text) }
 		switch {
 		case g.Name == "" || slices.Contains(names, g.Name):
 			return nil, nil, fault("want a name of its own")

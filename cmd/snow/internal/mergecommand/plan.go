@@ -121,8 +121,7 @@ func readFile(ctx context.Context, name string) ([]byte, error) {
 	return interrupt.Call(ctx, func() ([]byte, error) { return os.ReadFile(name) })
 }
 
-// readPlan reads a complete plan, or completes a short one with the schemas of the sources, whose order is that of
-// the plan.
+// readPlan reads a complete plan, or completes a short one with the schemas of the sources, in the plan's order.
 func (c *Command) readPlan(ctx context.Context, sources []merge.Source) (*plan.Plan, error) {
 	data, err := readFile(ctx, c.plan)
 	if err != nil {

@@ -216,7 +216,7 @@ func (p *progress) bar(signs int) string {
 	return "[" + strings.Repeat("=", done) + ">" + strings.Repeat(" ", signs-done-1) + "]"
 }
 
-// line writes a line, above that of the terminal.
+// line writes a line, above the progress line of the terminal.
 func (p *progress) line(text string) {
 	text = printable(text)
 	if p.columns != nil {
@@ -241,7 +241,7 @@ func (p *progress) close() {
 	}
 }
 
-// printable returns a text in which nothing controls a terminal: names of tables may be any.
+// printable returns a text without control characters of a terminal: names of tables may be any.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) {

@@ -61,8 +61,19 @@ type running struct {
 	draining atomic.Bool
 }
 
+// read returns the tokens and the routes, which ctx stops waiting for.
+func (c *running) read(ctx context.Context) (tokens []string, routes []*route, err error) {
+	if tokens, err = c.check(ctx); err == nil {
+		routes, err = c.parseRoutes(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		err = &UsageError{err}
+	}
+	return tokens, routes, err
+}
+
 // check returns the tokens, or what is wrong with the flags.
-func (c *running) check() ([]string, error) {
+func (c *running) check(ctx context.Context) ([]string, error) {
 	switch {
 	case (c.Namespace == "") == (c.Tag == ""):
 		return nil, errors.New("want either --namespace or --segments")
@@ -80,7 +91,7 @@ func (c *running) check() ([]string, error) {
 		return nil, errors.New("--timeout: want more than 0s")
 	}
 	if c.Token != "" {
-		return database.Secrets("--token", c.Token)
+		return database.Secrets(ctx, "--token", c.Token)
 	}
 	if c.Listen == "systemd" || strings.HasPrefix(c.Listen, "unix:") {
 		return nil, nil

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/interrupt"
 )
 
 // inheritedSocket is the file descriptor of the first socket that systemd hands over.
@@ -82,16 +85,17 @@ type certificate struct {
 }
 
 // newCertificate reads the certificate, and returns nil without --tls-cert.
-func (c *running) newCertificate() (*certificate, error) {
+func (c *running) newCertificate(ctx context.Context) (*certificate, error) {
 	if c.TLSCert == "" {
 		return nil, nil
 	}
 	pair := &certificate{cert: c.TLSCert, key: c.TLSKey}
-	return pair, pair.read()
+	return pair, pair.read(ctx)
 }
 
-func (c *certificate) read() error {
-	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+// read reads the files, which may be pipes: ctx ends the wait for them.
+func (c *certificate) read(ctx context.Context) error {
+	pair, err := interrupt.Call(ctx, func() (tls.Certificate, error) { return tls.LoadX509KeyPair(c.cert, c.key) })
 	if err != nil {
 		return fmt.Errorf("--tls-cert, --tls-key: %w", err)
 	}

@@ -33,7 +33,7 @@ type route struct {
 const routeForm = "want NAME=namespace:NAMESPACE or NAME=segments:TAG, and then any of ,token=env:NAME ,token=@FILE ,max-ids=N ,rate=N"
 
 // parseRoute reads the value of --route. What is not given is as for the service.
-func (c *running) parseRoute(value string) (*route, error) {
+func (c *running) parseRoute(ctx context.Context, value string) (*route, error) {
 	first, options, _ := strings.Cut(value, ",")
 	name, source, _ := strings.Cut(first, "=")
 	kind, of, _ := strings.Cut(source, ":")
@@ -58,7 +58,7 @@ func (c *running) parseRoute(value string) (*route, error) {
 			}
 		case "token":
 			r.token = text
-			r.tokens, err = database.Secrets("token", text)
+			r.tokens, err = database.Secrets(ctx, "token", text)
 		case "max-ids":
 			r.maxIDs, err = strconv.Atoi(text)
 		case "rate":
@@ -88,9 +88,9 @@ func isRouteName(name string) bool {
 }
 
 // parseRoutes reads all values of --route.
-func (c *running) parseRoutes() (all []*route, err error) {
+func (c *running) parseRoutes(ctx context.Context) (all []*route, err error) {
 	for _, value := range c.Routes {
-		r, err := c.parseRoute(value)
+		r, err := c.parseRoute(ctx, value)
 		if err != nil {
 			return nil, fmt.Errorf("--route: %w", err)
 		}
@@ -125,13 +125,14 @@ func (c *running) openRoutes(ctx context.Context, routes []*route, dbs []Databas
 }
 
 // releaseRoutes gives back what routes hold.
-func (c *running) releaseRoutes(ctx context.Context, routes []*route) (err error) {
+func (c *running) releaseRoutes(ctx context.Context, routes []*route) error {
+	var all []*served
 	for _, r := range routes {
 		if r.src != nil {
-			err = errors.Join(err, c.release(ctx, r.src))
+			all = append(all, r.src)
 		}
 	}
-	return err
+	return c.release(ctx, all...)
 }
 
 // routed returns a handler that gives the requests below the path of a route to it, and all others to main.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,15 +25,11 @@ func Run(ctx context.Context, cfg Config) error {
 	c := &running{Config: cfg}
 	signals := catchSignals()
 	defer signals.stop()
-	tokens, err := c.check()
+	tokens, routes, err := c.read(ctx)
 	if err != nil {
-		return &UsageError{err}
+		return err
 	}
-	routes, err := c.parseRoutes()
-	if err != nil {
-		return &UsageError{err}
-	}
-	cert, err := c.newCertificate()
+	cert, err := c.newCertificate(ctx)
 	if err != nil {
 		return err
 	}
@@ -79,10 +76,10 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		err = &UsageError{err}
 	} else {
-		go reread(signals, append([]*route{main}, routes...), cert, logger)
+		go rereadAll(signals, append([]*route{main}, routes...), cert, logger)
 		err = c.answer(ctx, signals.urgent, listener, cert, observer.around(counts.around(routed(main.handler, routes), routes), routes), all, logger)
 	}
-	return errors.Join(err, c.release(ctx, src), c.releaseRoutes(ctx, routes))
+	return errors.Join(err, c.release(ctx, all...))
 }
 
 // readiness returns what /readyz asks: all sources have ids, and the service is not ending.
@@ -108,28 +105,18 @@ func (c *running) newSource(ctx context.Context, dbs []Database, logger *slog.Lo
 	return serveLease(ctx, dbs[0], c.Namespace, cfg, snow.Config{OneLane: c.OneLane}, c.Timeout)
 }
 
-// reread reads tokens and the certificate again at each SIGHUP. What can't be read leaves what there was.
-func reread(signals *serveSignals, routes []*route, cert *certificate, logger *slog.Logger) {
+// rereadTimeout bounds how long files may take to be read again: a pipe may have no writer.
+const rereadTimeout = 10 * time.Second
+
+// rereadAll reads tokens and the certificate again at each SIGHUP. What can't be read leaves what there was.
+func rereadAll(signals *serveSignals, routes []*route, cert *certificate, logger *slog.Logger) {
 	for {
 		select {
 		case <-signals.hangup:
 		case <-signals.urgent.Done():
 			return
 		}
-		n, err := 0, error(nil)
-		for _, r := range routes {
-			if r.token == "" {
-				continue
-			}
-			tokens, failed := database.Secrets("--token", r.token)
-			if failed == nil {
-				failed = r.handler.SetTokens(tokens)
-			}
-			n, err = n+len(tokens), errors.Join(err, failed)
-		}
-		if cert != nil {
-			err = errors.Join(err, cert.read())
-		}
+		n, err := reread(signals.urgent, routes, cert)
 		if err != nil {
 			logger.Error("SIGHUP: what can't be read again stays as it was", "error", err)
 			continue
@@ -138,11 +125,44 @@ func reread(signals *serveSignals, routes []*route, cert *certificate, logger *s
 	}
 }
 
-// release gives back what src holds, also after ctx has ended.
-func (c *running) release(ctx context.Context, src *served) error {
+// reread reads tokens and the certificate again, and returns how many tokens there are.
+func reread(ctx context.Context, routes []*route, cert *certificate) (n int, err error) {
+	within := func(read func(context.Context) error) {
+		bounded, cancel := context.WithTimeout(ctx, rereadTimeout)
+		defer cancel()
+		err = errors.Join(err, read(bounded))
+	}
+	for _, r := range routes {
+		if r.token == "" {
+			continue
+		}
+		within(func(ctx context.Context) error {
+			tokens, err := database.Secrets(ctx, "--token", r.token)
+			if err != nil {
+				return err
+			}
+			n += len(tokens)
+			return r.handler.SetTokens(tokens)
+		})
+	}
+	if cert != nil {
+		within(cert.read)
+	}
+	return n, err
+}
+
+// release gives back what sources hold, also after ctx has ended: all at the same time, because a database that hangs
+// takes the time of each.
+func (c *running) release(ctx context.Context, all ...*served) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Timeout)
 	defer cancel()
-	return src.close(ctx)
+	errs := make([]error, len(all))
+	var closing sync.WaitGroup
+	for i, src := range all {
+		closing.Go(func() { errs[i] = src.close(ctx) })
+	}
+	closing.Wait()
+	return errors.Join(errs...)
 }
 
 // newMetrics returns the metrics, or nil without --metrics.
