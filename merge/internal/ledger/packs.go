@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -25,14 +26,31 @@ type pack struct {
 }
 
 // IsPackable reports whether the map of a source table may have packs: phase mint never looks for its rows, and the
-// database is a MySQL.
+// database is a MySQL. [MakesPacks] decides whether it gets any.
 func IsPackable(d sqlsnow.Dialect, p *plan.Plan, t *SourceTable) bool {
 	return d == sqlsnow.MySQL && t.Rekeys && !t.Table.Merges(p.Sources) &&
 		!slices.ContainsFunc(p.Tables, func(other *plan.Table) bool { return slices.Contains(p.MintParents(other), t.Table) })
 }
 
-// IsReferred reports whether some column refers to a table.
-func IsReferred(p *plan.Plan, t *plan.Table) bool {
+// MakesPacks reports whether the map of a source table gets packs: it has least rows or more, but not so many that
+// rows of others which refer to it have its packs read again and again. A least below 0 means that no table gets any.
+func MakesPacks(ctx context.Context, p *plan.Plan, t *SourceTable, source *chunk.Session, least int) (bool, error) {
+	if !t.Packable || least < 0 || len(t.Primary) != 1 || t.Primary[0] != t.Key {
+		return false, nil
+	}
+	from := source.Engine.Table(t.Table.Name)
+	if large, err := chunk.HasRows(ctx, source, from, least); err != nil || !large {
+		return false, err
+	}
+	if !isReferred(p, t.Table) {
+		return true, nil
+	}
+	larger, err := chunk.HasRows(ctx, source, from, MostRemembered+1)
+	return err == nil && !larger, err
+}
+
+// isReferred reports whether some column refers to a table.
+func isReferred(p *plan.Plan, t *plan.Table) bool {
 	for _, other := range p.Tables {
 		for _, c := range other.Columns {
 			if c.HoldsReferences() && slices.ContainsFunc(c.Refers, func(r *plan.Reference) bool { return r.Table == t.Name }) {
@@ -138,13 +156,4 @@ func PackRow(c Chunk, entries [][]any) []any {
 		olds = list(1)
 	}
 	return []any{c.SourceTable, c.Seq, last, len(entries), olds, list(2)}
-}
-
-// HasPacks reports whether the map of a source table has packs.
-func (l Ledger) HasPacks(ctx context.Context, t *SourceTable) (found bool, err error) {
-	if !t.Packable {
-		return false, nil
-	}
-	err = l.Q.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM snow_merge_packs WHERE source_table = ?)", t.ID).Scan(&found)
-	return found, l.Engine.Failed("read packs of the map", err)
 }

@@ -17,6 +17,11 @@ import (
 func (c *Conflicts) Decide(ctx context.Context, t *plan.Table, source string, columns []*plan.Column, rows [][]any) ([]Verdict, error) {
 	verdicts := make([]Verdict, len(rows))
 	for _, k := range c.contests(t, source) {
+		if none, err := c.none(ctx, k); err != nil {
+			return nil, err
+		} else if none {
+			continue
+		}
 		r := &round{Conflicts: c, contest: k, source: source, columns: columns, rows: rows, verdicts: verdicts}
 		if err := r.run(ctx); err != nil {
 			return nil, err
@@ -25,18 +30,12 @@ func (c *Conflicts) Decide(ctx context.Context, t *plan.Table, source string, co
 	return verdicts, nil
 }
 
-// None reports whether no row of a source can clash, whatever its values: there
-// are no rows that come first.
-func (c *Conflicts) None(ctx context.Context, t *plan.Table, source string) (bool, error) {
-	for _, k := range c.contests(t, source) {
-		if len(k.ahead) > 1 || slices.ContainsFunc(k.columns, (*plan.Column).HoldsReferences) {
-			return false, nil
-		}
-		if empty, err := c.isEmpty(ctx, t); err != nil || !empty {
-			return false, err
-		}
+// none reports whether no row can clash in a unique key, whatever its values: there are no rows that come first.
+func (c *Conflicts) none(ctx context.Context, k *contest) (bool, error) {
+	if len(k.ahead) > 1 || k.unique.Rule == plan.RuleRenumber || slices.ContainsFunc(k.columns, (*plan.Column).HoldsReferences) {
+		return false, nil
 	}
-	return true, nil
+	return c.isEmpty(ctx, k.table)
 }
 
 func (r *round) run(ctx context.Context) error {

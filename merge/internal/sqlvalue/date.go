@@ -31,8 +31,10 @@ func ParseDate(v any, zone *time.Location) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	text = strings.TrimSpace(text)
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return sinceEpoch(n)
+	if len(text) < 5 || text[4] != '-' { // the error of a text takes as long as the date
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return sinceEpoch(n)
+		}
 	}
 	if len(text) > 10 && text[10] == 'T' {
 		text = text[:10] + " " + text[11:]

@@ -82,30 +82,12 @@ func (m *minter) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	m.packed, err = m.makesPacks(ctx)
-	return err
-}
-
-// makesPacks reports whether the map gets packs: the table is large, but not so large that rows of others which
-// refer to it have to have its packs read again and again.
-func (m *minter) makesPacks(ctx context.Context) (bool, error) {
-	t := m.table
-	if !t.Packable || m.PackRows < 0 || len(t.Primary) != 1 || t.Primary[0] != t.Key {
-		return false, nil
-	}
 	source, err := m.Conns.Source(ctx, t.Source)
 	if err != nil {
-		return false, err
+		return err
 	}
-	from := source.Engine.Table(t.Table.Name)
-	if large, err := chunk.HasRows(ctx, source, from, m.PackRows); err != nil || !large {
-		return false, err
-	}
-	if !ledger.IsReferred(m.Plan, t.Table) {
-		return true, nil
-	}
-	larger, err := chunk.HasRows(ctx, source, from, ledger.MostRemembered+1)
-	return err == nil && !larger, err
+	m.packed, err = ledger.MakesPacks(ctx, m.Plan, t, source, m.PackRows)
+	return err
 }
 
 // decide says what rows become, which have a value for each column of part.

@@ -90,15 +90,17 @@ func (x *comparer) compareChunk(ctx context.Context, t work.Task, found *finding
 		return err
 	}
 	found.Read, found.bytes = int64(len(values)), chunk.SizeOf(values...)
-	for _, row := range values {
-		found.source.Add(x.hash(row))
+	were := make([]chunk.Sum, len(values))
+	for i, row := range values {
+		were[i] = x.hash(row)
+		found.source.Add(were[i])
 	}
 	rows, err := x.rewriter.Rewrite(ctx, x.all, values)
 	if failure, ok := failureOf(err); ok {
 		found.fail(failure)
 	} else if err != nil {
 		return err
-	} else if err := x.compareRows(ctx, rows, found); err != nil {
+	} else if err := x.compareRows(ctx, rows, were, found); err != nil {
 		return err
 	}
 	if found.source != t.Copied.Hash || found.Read != t.Copied.Read {
@@ -108,8 +110,8 @@ func (x *comparer) compareChunk(ctx context.Context, t work.Task, found *finding
 	return nil
 }
 
-// compareRows looks for rows in the target.
-func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, found *findings) error {
+// compareRows looks for rows in the target. The hashes of the rows that they were in the source are were.
+func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, were []chunk.Sum, found *findings) error {
 	t := x.table
 	if t.Content != nil {
 		return x.compareCopies(ctx, rows, found)
@@ -129,7 +131,9 @@ func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, found *fin
 		if r.New == nil {
 			continue
 		}
-		wants[i] = x.hash(r.New)
+		if wants[i] = were[i]; !chunk.Identical(r.Old, r.New) {
+			wants[i] = x.hash(r.New)
+		}
 		found.want.Add(wants[i])
 		for n, c := range t.Columns {
 			if (t.Changed || c.Combine != plan.CombineKeep) && c.Role == plan.RolePlain && !x.hasher.Equal(n, r.Old[n], r.New[n]) {
