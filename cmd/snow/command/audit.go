@@ -93,7 +93,7 @@ func (r *shownAudit) writeText(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s\t%s: %s\n\tremedy: %s\n", f.Severity, printable(place), printable(f.Problem), printable(f.Remedy))
 		for _, s := range f.Statements {
-			fmt.Fprintf(w, "\t%s;\n", printableSQL(s))
+			fmt.Fprintf(w, "\t%s;\n", printableLines(s))
 		}
 	}
 	for _, note := range r.Notes {
@@ -104,9 +104,9 @@ func (r *shownAudit) writeText(w io.Writer) {
 	}
 }
 
-// printableSQL returns a statement with its lines: a comment ends with one.
-func printableSQL(statement string) string {
-	lines := strings.Split(strings.ReplaceAll(statement, "\r\n", "\n"), "\n")
+// printableLines is printable for a text of several lines, such as a statement, in which a comment ends with one.
+func printableLines(text string) string {
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, line := range lines {
 		if line != "" {
 			lines[i] = printable(strings.ReplaceAll(line, "\t", " "))

@@ -63,7 +63,7 @@ func TestAudit(t *testing.T) {
 }
 
 func TestPrintableSQL(t *testing.T) {
-	if got := printableSQL("CREATE TABLE t ( -- \x1b\r\n\n\tid INT)"); got != "CREATE TABLE t ( -- ?\n\n id INT)" {
+	if got := printableLines("CREATE TABLE t ( -- \x1b\r\n\n\tid INT)"); got != "CREATE TABLE t ( -- ?\n\n id INT)" {
 		t.Errorf("%q", got)
 	}
 }

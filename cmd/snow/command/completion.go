@@ -98,7 +98,9 @@ func (a *app) completeNamespace(c *cobra.Command, _ []string, _ string) ([]strin
 	}
 	var names []string
 	for _, n := range rows {
-		names = append(names, n.Name)
+		if printable(n.Name) == n.Name { // a shell shows it as it is
+			names = append(names, n.Name)
+		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

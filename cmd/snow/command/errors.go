@@ -65,7 +65,7 @@ func (a *app) printError(err error, asJSON bool) {
 		_ = e.Encode(shown) // there is nobody to tell
 		return
 	}
-	_, _ = fmt.Fprintln(a.Err, "snow:", shown.Error)
+	_, _ = fmt.Fprintln(a.Err, "snow:", printableLines(shown.Error)) // a server may have written a part of it
 	if shown.Remedy != "" {
 		_, _ = fmt.Fprintln(a.Err, shown.Remedy)
 	}

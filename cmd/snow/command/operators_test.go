@@ -3,6 +3,7 @@
 package command
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -162,4 +163,49 @@ func TestCompletion(t *testing.T) {
 	want(0, "base32\n", "__complete id new --format ")
 	want(0, "raise\t", "__complete segments ")
 	want(0, ":4", "__complete workers --dsn env:NIX --namespace ")
+}
+
+// Names that others wrote do not change the terminal.
+func TestNamesOfStrangers(t *testing.T) {
+	t.Setenv("SNOW_DSN", filepath.Join(t.TempDir(), "a.db"))
+	want := wanting(t)
+	want(0, "", "migrate")
+	want(0, "", "init --namespace shop --workers 4")
+	db, _, err := database.Open(t.Context(), "--dsn", "env:SNOW_DSN", "", database.Existing, 10e9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	const evil = "'ev' || char(27) || '[31mil' || char(10) || 'x'"
+	for _, statement := range []string{
+		"INSERT INTO snow_segments VALUES (" + evil + ", 'space', 1, 0, 1, 5, 0)",
+		"CREATE TEMPORARY TABLE one AS SELECT * FROM snow_namespaces",
+		"UPDATE one SET namespace = " + evil,
+		"INSERT INTO snow_namespaces SELECT * FROM one",
+		"UPDATE snow_workers SET state = 2, fence = 7, holder = " + evil + ", renewed_at_ms = 0, ceiling_tick = 2199023255551 WHERE worker_id = 1",
+	} {
+		db.SetMaxOpenConns(1) // which has the temporary table
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	for line, shown := range map[string]string{
+		"workers":                          "ev?[31mil?x",
+		"workers --namespace shop":         "ev?[31mil?x",
+		"segments show":                    "ev?[31mil?x",
+		"workers --state free":             "ev\\x1b[31mil", // which is no namespace
+		"__complete workers --namespace s": "shop",
+	} {
+		got := execute(t, strings.Fields(line)...)
+		if text := got.stdout + got.stderr; strings.Contains(text, "\x1b") || strings.Contains(text, "\nx") || !strings.Contains(text, shown) {
+			t.Errorf("snow %s: %q, want %q", line, text, shown)
+		}
+	}
+	a := &app{}
+	var out strings.Builder
+	a.Err = &out
+	a.printError(errors.New("the server says \x1b[31m\r\nno"), false)
+	if out.String() != "snow: the server says ?[31m\nno\n" {
+		t.Errorf("%q", &out)
+	}
 }

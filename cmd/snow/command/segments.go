@@ -82,7 +82,7 @@ func (all shownCounters) writeText(w io.Writer) {
 		if c.Databases > 1 {
 			numbers = fmt.Sprintf("those that are %d modulo %d", c.Residue, c.Databases)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", c.Tag, c.State, c.Next, numbers)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", printable(c.Tag), c.State, c.Next, numbers)
 	}
 }
 

@@ -70,7 +70,7 @@ func (s shownWorkers) found(states []string) (n int) {
 }
 
 func (s shownWorkers) writeText(w io.Writer) {
-	fmt.Fprintf(w, "%s at %s:", s.Namespace, timetext.Stamp(s.Now))
+	fmt.Fprintf(w, "%s at %s:", printable(s.Namespace), timetext.Stamp(s.Now))
 	for i, state := range census.States() {
 		if i > 0 {
 			fmt.Fprint(w, ",")
@@ -170,6 +170,6 @@ func (all shownNamespaces) writeText(w io.Writer) {
 	}
 	fmt.Fprintln(w, "namespace\tworkers\twindow\tpinned window\tloss window\tlayout")
 	for _, n := range all {
-		fmt.Fprintf(w, "%s\t%d\t%v\t%v\t%v\t%s\n", n.Name, n.Workers, n.Window, n.Pinned, n.LossWindow, n.Layout)
+		fmt.Fprintf(w, "%s\t%d\t%v\t%v\t%v\t%s\n", printable(n.Name), n.Workers, n.Window, n.Pinned, n.LossWindow, n.Layout)
 	}
 }
