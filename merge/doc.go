@@ -39,9 +39,6 @@
 // nothing twice. A lease refuses a second run at the same time. Each transaction checks a fencing token, so that a run
 // that has lost its lease writes nothing.
 //
-// If a source is on the MySQL or MariaDB server of the target, and the target's account may read it, the server itself
-// makes new ids for, copies and compares the rows of tables that have only plain values and integer references.
-//
 // # Ids
 //
 // A row keeps its id unless its source is in NewIDs of its [github.com/shardsnow/snow/merge/plan.Table]. That is

@@ -45,6 +45,7 @@ func reportReferences(v *verifying, found []*findings) {
 	all := newFindings()
 	for _, p := range found {
 		all.addReferences(p)
+		all.seen.Add(p.seen)
 	}
 	for _, t := range v.Plan.Tables {
 		for _, c := range t.Columns {
