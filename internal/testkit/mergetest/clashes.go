@@ -26,7 +26,7 @@ type clashCase struct {
 	sources []string // name=names
 	unique  plan.Unique
 	want    map[string]string // what is called otherwise: source/name, or target/name
-	kept    bool              // no source mints
+	kept    bool              // no source gets new ids
 	caseful bool              // only where texts that differ in case are one
 }
 
