@@ -26,6 +26,7 @@ type results struct {
 	GORM  *section[gormcost.Result] `json:"gorm,omitempty"`
 	Serve *section[serve.Result]    `json:"serve,omitempty"`
 	Merge *section[merge.Result]    `json:"merge,omitempty"`
+	Ways  *section[merge.Ways]      `json:"ways,omitempty"`
 
 	Concurrent *section[[]rows.Table]        `json:"concurrent,omitempty"`
 	Servers    *section[merge.ServersResult] `json:"servers,omitempty"`
@@ -113,6 +114,9 @@ func (r results) report() string {
 	}
 	if r.Merge != nil {
 		b.WriteString(mergeReport(r.Merge))
+	}
+	if r.Ways != nil {
+		b.WriteString(waysReport(r.Ways))
 	}
 	if r.Servers != nil {
 		b.WriteString(serversReport(r.Servers))

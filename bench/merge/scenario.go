@@ -26,10 +26,10 @@ type scenario struct {
 
 func scenarios() []scenario {
 	return []scenario{
-		{"ids kept, no references", false, false, false, 0.5},
-		{"new ids, no references", true, false, false, 0.5},
-		{"new ids, no references, two indexes", true, false, true, 0.5},
-		{"new ids, three references rewritten", true, true, false, 0.25},
+		{"ids kept, no references", false, false, false, 0.2},
+		{"new ids, no references", true, false, false, 0.2},
+		{"new ids, no references, two indexes", true, false, true, 0.4},
+		{"new ids, three references rewritten", true, true, false, 0.4},
 	}
 }
 

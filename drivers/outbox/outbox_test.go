@@ -284,6 +284,82 @@ func TestPublishAndDelete(t *testing.T) {
 	})
 }
 
+// A publisher does not wait for the messages of another one, and gets others.
+func TestPublishersShare(t *testing.T) {
+	all := blocks(t)
+	each(t, []string{"MariaDB", "PostgreSQL"}, func(t *testing.T, s server) {
+		s.exec(t, all["schema"]...)
+		for id := range 4 {
+			s.exec(t, fmt.Sprintf("INSERT INTO outbox (id, body) VALUES (%d, 'body')", id+1))
+		}
+		take := func(conn *sql.Conn) (ids []snow.ID, err error) {
+			rows, err := conn.QueryContext(t.Context(), s.adapt(all["MySQL, MariaDB, PostgreSQL"][0], "100", "2"))
+			if err != nil {
+				return nil, err
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var id snow.ID
+				var body string
+				if err := rows.Scan(&id, &body); err != nil {
+					return nil, err
+				}
+				ids = append(ids, id)
+			}
+			return ids, rows.Err()
+		}
+		var first, second []snow.ID
+		err := s.in(t.Context(), func(conn *sql.Conn) (err error) {
+			if first, err = take(conn); err != nil {
+				return err
+			}
+			return s.impatiently(t.Context(), func(other *sql.Conn) (err error) {
+				second, err = take(other)
+				return err
+			})
+		})
+		if got := slices.Concat(first, second); err != nil || !slices.Equal(got, []snow.ID{1, 2, 3, 4}) {
+			t.Errorf("one publisher gets %d, the other one %d, %v", first, second, err)
+		}
+	})
+}
+
+// One transaction at a time gives positions.
+func TestNumberingIsExclusive(t *testing.T) {
+	all := blocks(t)
+	each(t, []string{"MariaDB", "PostgreSQL"}, func(t *testing.T, s server) {
+		s.exec(t, all["schema"]...)
+		var end int
+		begin := func(conn *sql.Conn) error { return conn.QueryRowContext(t.Context(), all["number"][0]).Scan(&end) }
+		err := s.in(t.Context(), func(conn *sql.Conn) error {
+			if err := begin(conn); err != nil {
+				return err
+			}
+			if err := s.impatiently(t.Context(), begin); err == nil {
+				t.Error("a second transaction begins to give positions")
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// impatiently is in on a connection that waits a second for locks.
+func (s server) impatiently(ctx context.Context, do func(*sql.Conn) error) error {
+	setting := "SET innodb_lock_wait_timeout = 1"
+	if s.name == "PostgreSQL" {
+		setting = "SET LOCAL lock_timeout = '1s'"
+	}
+	return s.in(ctx, func(conn *sql.Conn) error {
+		if _, err := conn.ExecContext(ctx, setting); err != nil {
+			return err
+		}
+		return do(conn)
+	})
+}
+
 // Readers with positions see each message once, and also one that commits late.
 func TestPositions(t *testing.T) {
 	all := blocks(t)

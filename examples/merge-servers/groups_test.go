@@ -48,7 +48,7 @@ func TestGroups(t *testing.T) {
 			}
 			// members of parties are a longer text in the target, which only a trial can judge
 			open := map[string]int{"mysql": 3}[name]
-			if got := do("dry-run", "-at-once", "1", "-throttle", "500"); got.code != open || strings.Count(got.stdout, " were waited. A run may take about ") != 4 {
+			if got := do("dry-run", "-at-once", "1", "-throttle", "1000"); got.code != open || strings.Count(got.stdout, " were waited. A run may take about ") != 4 {
 				t.Errorf("dry run with a throttle: exit status %d, stderr:\n%s\nstdout:\n%s", got.code, got.stderr, got.stdout)
 			}
 			write("s2=%s,c=%s") // a name of the plan in another place: it is not known what is meant

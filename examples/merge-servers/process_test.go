@@ -339,7 +339,7 @@ func TestFullDisk(t *testing.T) {
 	want := s.dump(t, calm)
 	target := s.world(t)
 	failed := 0
-	for pages := 40; ; pages += 20 {
+	for pages := 40; ; pages += testscale.Of(60, 20) {
 		got := runMerge(t, s.run(fmt.Sprintf("%s&_pragma=max_page_count(%d)", target, pages), "-wait", "10s")...)
 		if got.code == 0 {
 			break

@@ -34,7 +34,7 @@ type Engine struct {
 }
 
 // has reports whether case number i of many runs on the engine: each case runs on one of the three engines, and on all
-// of them if tests may take minutes. It is for cases in which every engine runs the same code of package merge.
+// of them if tests may take minutes. It is for cases where every engine runs the same code of package merge.
 func (e Engine) has(i int) bool {
 	engines := map[sqlsnow.Dialect]int{sqlsnow.Postgres: 0, sqlsnow.MySQL: 1, sqlsnow.SQLite: 2}
 	return testscale.Long() || i%len(engines) == engines[e.Dialect]

@@ -245,3 +245,16 @@ func TestIDs(t *testing.T) {
 		}
 	})
 }
+
+// PostgreSQL has a foreign key to a partitioned table once more for each partition. It counts once.
+func TestReferencesToPartitions(t *testing.T) {
+	t.Parallel()
+	server := dbtest.Postgres(t)
+	p := product{dialect: sqlsnow.Postgres}
+	p.db = open(t, inFile(t, server.DSN(server.CreateDatabase(t))), "postgres", database.Create)
+	p.exec(t, "CREATE TABLE parts (id BIGINT PRIMARY KEY) PARTITION BY HASH (id)", "CREATE TABLE uses (id BIGINT PRIMARY KEY, part INT REFERENCES parts)",
+		"CREATE TABLE parts_0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0)", "CREATE TABLE parts_1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1)")
+	if got, err := audit.References(t.Context(), p.db, p.dialect, "uses"); err != nil || !slices.Equal(got, []string{"parts"}) {
+		t.Errorf("uses refers to %q, %v", got, err)
+	}
+}

@@ -125,13 +125,14 @@ func (c *running) openRoutes(ctx context.Context, routes []*route, dbs []Databas
 }
 
 // releaseRoutes gives back what routes hold.
-func (c *running) releaseRoutes(ctx context.Context, routes []*route) (err error) {
+func (c *running) releaseRoutes(ctx context.Context, routes []*route) error {
+	var all []*served
 	for _, r := range routes {
 		if r.src != nil {
-			err = errors.Join(err, c.release(ctx, r.src))
+			all = append(all, r.src)
 		}
 	}
-	return err
+	return c.release(ctx, all...)
 }
 
 // routed returns a handler that gives the requests below the path of a route to it, and all others to main.

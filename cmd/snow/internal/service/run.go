@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -78,7 +79,7 @@ func Run(ctx context.Context, cfg Config) error {
 		go rereadAll(signals, append([]*route{main}, routes...), cert, logger)
 		err = c.answer(ctx, signals.urgent, listener, cert, observer.around(counts.around(routed(main.handler, routes), routes), routes), all, logger)
 	}
-	return errors.Join(err, c.release(ctx, src), c.releaseRoutes(ctx, routes))
+	return errors.Join(err, c.release(ctx, all...))
 }
 
 // readiness returns what /readyz asks: all sources have ids, and the service is not ending.
@@ -150,11 +151,18 @@ func reread(ctx context.Context, routes []*route, cert *certificate) (n int, err
 	return n, err
 }
 
-// release gives back what src holds, also after ctx has ended.
-func (c *running) release(ctx context.Context, src *served) error {
+// release gives back what sources hold, also after ctx has ended: all at the same time, because a database that hangs
+// takes the time of each.
+func (c *running) release(ctx context.Context, all ...*served) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Timeout)
 	defer cancel()
-	return src.close(ctx)
+	errs := make([]error, len(all))
+	var closing sync.WaitGroup
+	for i, src := range all {
+		closing.Go(func() { errs[i] = src.close(ctx) })
+	}
+	closing.Wait()
+	return errors.Join(errs...)
 }
 
 // newMetrics returns the metrics, or nil without --metrics.

@@ -88,6 +88,15 @@ func lasts(lease sqlsnow.LeaseStats, layoutLeft time.Duration) error {
 	return nil
 }
 
+// suffices returns an error if the next request may get no ids: no database answers, and fewer numbers are left than
+// it may ask for.
+func suffices(stats segments.Stats, maxIDs int) error {
+	if stats.Left >= int64(maxIDs) || slices.ContainsFunc(stats.Databases, func(d segments.Database) bool { return d.Up }) {
+		return nil
+	}
+	return fmt.Errorf("no database answers, and there are %d numbers, fewer than a request may ask for: %w", stats.Left, segments.ErrEmpty)
+}
+
 // serveSegments takes dense numbers from the counters of one or more databases. One must answer within timeout.
 func serveSegments(ctx context.Context, dbs []Database, from source, maxIDs int, timeout time.Duration, logger *slog.Logger) (*served, error) {
 	var all []*sql.DB
@@ -103,11 +112,7 @@ func serveSegments(ctx context.Context, dbs []Database, from source, maxIDs int,
 	return &served{
 		Source: s, issued: func() uint64 { return s.Stats().Issued },
 		ready: func(context.Context) error {
-			stats := s.Stats()
-			if stats.Left >= int64(maxIDs) || slices.ContainsFunc(stats.Databases, func(d segments.Database) bool { return d.Up }) {
-				return nil
-			}
-			return fmt.Errorf("no database answers, and there are %d numbers, fewer than a request may ask for: %w", stats.Left, segments.ErrEmpty)
+			return suffices(s.Stats(), maxIDs)
 		},
 		err: func() error { return nil }, close: s.Close,
 		metrics: []prometheus.Collector{promsnow.Segments(from.name, s)},

@@ -1,10 +1,14 @@
 package service
 
 import (
+	"context"
+	"errors"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
 // A service is not ready for some time before its ids end.
@@ -31,5 +35,53 @@ func TestLasts(t *testing.T) {
 		if (err == nil) != tt.want {
 			t.Errorf("%s: %v", tt.name, err)
 		}
+	}
+}
+
+// A service of segments is ready if a database answers, or if there are numbers for the largest request.
+func TestSuffices(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		left int64
+		up   []bool
+		want bool
+	}{
+		{"a database answers", 0, []bool{true}, true},
+		{"one of two answers", 0, []bool{false, true}, true},
+		{"none answers", 0, []bool{false, false}, false},
+		{"none answers, and there are numbers for one more request", 10, []bool{false}, true},
+		{"one fewer", 9, []bool{false}, false},
+	} {
+		stats := segments.Stats{Left: tt.left}
+		for _, up := range tt.up {
+			stats.Databases = append(stats.Databases, segments.Database{Up: up})
+		}
+		if err := suffices(stats, 10); (err == nil) != tt.want || err != nil && !errors.Is(err, segments.ErrEmpty) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// What a service holds is given back at the same time, and a source that fails keeps none of the others.
+func TestRelease(t *testing.T) {
+	var all []*served
+	var others sync.WaitGroup // each waits until all are being closed
+	others.Add(3)
+	failed := errors.New("no route")
+	for i := range 3 {
+		all = append(all, &served{close: func(ctx context.Context) error {
+			others.Done()
+			others.Wait()
+			if i == 1 {
+				return failed
+			}
+			return ctx.Err()
+		}})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := &running{Config: Config{Timeout: time.Minute}}
+	if err := c.release(ctx, all...); !errors.Is(err, failed) || errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
