@@ -10,8 +10,8 @@ func Default() Layout {
 }
 
 // Twitter returns the layout of Twitter's Snowflake (IdWorker.scala, 2010):
-// 41+5+5+12+0, 1 ms, epoch 1288834974657 ms, until July 2080. It is also that
-// of bwmarrin/snowflake, Leaf and MyBatis-Plus with their default settings,
+// 41+5+5+12+0, 1 ms, epoch 1288834974657 ms, until July 2080.
+// bwmarrin/snowflake, Leaf and MyBatis-Plus have it by default,
 // where datacenter and worker may be one number of ten bits.
 //
 // Source: https://github.com/twitter-archive/snowflake/tree/snowflake-2010

@@ -14,8 +14,8 @@ func serveReport(s *section[serve.Result]) string {
 	var b strings.Builder
 	b.WriteString("## The service of ids\n\n" + s.about([]string{"github.com/go-sql-driver/mysql"}))
 	fmt.Fprintf(&b, "`httpsnow` on loopback with %d connections, each sending its next request after an answer, beside an empty handler\n"+
-		"of net/http and SELECT NEXTVAL of MariaDB %s, from one process. All of them take turns. Ratios are the medians of\n"+
-		"those of %d rounds.\n\n", r.Connections, orUnknown(r.Version), len(r.Rounds))
+		"of net/http and SELECT NEXTVAL of MariaDB %s, from one process. All of them take turns. Ratios are the medians\n"+
+		"of %d rounds.\n\n", r.Connections, orUnknown(r.Version), len(r.Rounds))
 	t := newTable(1, "target", "wanted", "measured", "met")
 	single, p99, batch := r.SingleRate(), r.SingleP99(), r.BatchRate()
 	t.add("rate of single ids over the empty handler's", "≥ 0.9×", times(single), met(single >= 0.9))

@@ -1,6 +1,7 @@
 package gormsnow_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
 
@@ -141,10 +142,14 @@ func ExampleFieldError() {
 		log.Fatal(err)
 	}
 
-	err := db.Create(&Invoice{}).Error
-	fmt.Println(err)
+	var field *gormsnow.FieldError
+	if err := db.Create(&Invoice{}).Error; errors.As(err, &field) {
+		fmt.Println(field.Model, field.Field)
+		fmt.Println(field.Reason)
+	}
 	// Output:
-	// gormsnow: model gormsnow_test.Invoice, field ID: the column would be AUTO_INCREMENT: add autoIncrement:false to the gorm tag, or make it a snow.ID
+	// gormsnow_test.Invoice ID
+	// the column would be AUTO_INCREMENT: add autoIncrement:false to the gorm tag, or make it a snow.ID
 }
 
 // Keys of other types than snow.ID have a tag.

@@ -21,8 +21,8 @@
 // call.
 //
 // A process asks the database when it acquires a number and about twice a
-// minute after that, never for an id. The database need not be one of those
-// that the ids are for. Callers bring the driver.
+// minute after that, never for an id. The ids may be for
+// other databases than this one. Callers bring the driver.
 //
 // # Why no id is made twice
 //

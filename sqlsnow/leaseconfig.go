@@ -15,8 +15,8 @@ type LeaseConfig struct {
 	// same layout for the same tables, each needs a number of its own.
 	Datacenter uint64
 
-	// Worker, if not nil, is the number that the lease must have, for example that
-	// of a game server. Acquire waits for it, and a lease that loses it to another
+	// Worker, if not nil, is the number that the lease must have, for example a
+	// game server's. Acquire waits for it, and a lease that loses it to another
 	// process ends.
 	Worker *uint64
 

@@ -24,7 +24,7 @@ import (
 // missing, Open only reads until it leases the number. So only the first call needs
 // an account that may create tables. Later ones need SELECT on the tables snow_* and
 // UPDATE on snow_workers. If a migration tool makes the tables, use Acquire instead:
-// Open would make a table snow_migrations besides.
+// Open would also make a table snow_migrations.
 //
 // The lease renews itself in the background until Close; ctx only bounds the call.
 // One generator is enough for a process. cfg.Namespace may be left empty; if it is

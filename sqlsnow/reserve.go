@@ -37,8 +37,8 @@ type Reservation struct {
 //
 // If every number was leased, reserved or fenced before, Reserve returns a
 // [*NoWorkerError] whose EarliestFree is zero. So a namespace that was fenced
-// gives no number to a new holder: it may have forgotten reservations, and those
-// who had them get their numbers with [Reclaim]. Reserve returns [ErrNotMigrated] or
+// gives no number to a new holder: it may have forgotten reservations, and their
+// holders get their numbers with [Reclaim]. Reserve returns [ErrNotMigrated] or
 // [ErrNoNamespace] if something is missing, [ErrNotDurable] if the database may
 // forget more than LossWindow, [ErrReadOnly] on a replica, and a
 // [*DatabaseError] for other errors of the database.

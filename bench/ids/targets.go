@@ -153,7 +153,7 @@ func (r *Result) evenTarget() Target {
 		}
 	}
 	return Target{
-		"moduli in which ids of Next are even", fmt.Sprintf("all %d", len(Moduli)),
+		"moduli with even ids of Next", fmt.Sprintf("all %d", len(Moduli)),
 		fmt.Sprint(passed), passed == len(Moduli),
 	}
 }

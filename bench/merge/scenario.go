@@ -27,9 +27,9 @@ type scenario struct {
 func scenarios() []scenario {
 	return []scenario{
 		{"ids kept, no references", false, false, false, 0.2},
-		{"ids minted, no references", true, false, false, 0.2},
-		{"ids minted, no references, two indexes", true, false, true, 0.4},
-		{"ids minted, three references rewritten", true, true, false, 0.4},
+		{"new ids, no references", true, false, false, 0.2},
+		{"new ids, no references, two indexes", true, false, true, 0.4},
+		{"new ids, three references rewritten", true, true, false, 0.4},
 	}
 }
 

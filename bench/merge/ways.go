@@ -2,8 +2,8 @@ package merge
 
 import "time"
 
-// Ways compares the two ways in which rows of one MariaDB server were merged: through a Go process, and by SQL inside
-// the server. The second way was removed after this measurement, so nothing measures it again.
+// Ways compares the two ways that rows of one MariaDB server were merged: through a Go process, and by SQL inside the
+// server. The second way was removed after this measurement, so nothing measures it again.
 type Ways struct {
 	Version string    `json:"version"` // of MariaDB
 	Shapes  []string  `json:"shapes"`

@@ -93,7 +93,7 @@ func TestReleaseOnBrokenConnections(t *testing.T) {
 }
 
 // breakRenewal waits until a renewal of the lease waits for the database. Then it stops the run, and ends all
-// connections of its pool, some of which nobody uses.
+// connections of its pool. Nobody uses some of them.
 func breakRenewal(t *testing.T, target, admin *sql.DB, stop func()) error {
 	ctx := t.Context()
 	holder, err := admin.BeginTx(ctx, nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// decide settles what Inspect asks, and mints all keys.
+// decide answers what Inspect asks, and gives all keys new ids.
 func decide(p *plan.Plan) {
 	for _, table := range p.Tables {
 		for _, c := range table.Columns {

@@ -24,13 +24,13 @@ a foreign key refers to another table by its name: user_id, userId and owner_use
 user, users or app_users, person_id to people.
 
 A counter says how many of its numbers are used. PostgreSQL's statistics tell how many rows
-were inserted, and MySQL when a table was made or rebuilt; so numbers a day and the date of
-the end are estimates, and the text says of what. There are none for less than a day, and
-none for SQLite.
+were inserted, and MySQL when a table was made or rebuilt. So numbers a day and the date of
+the end are estimates, and the text says what they are based on. There are none for less
+than a day, and none for SQLite.
 
 A remedy has statements that can be executed as they are, in their order, on one connection.
-Tables can't be written while they run. Where a view or another database is in the way,
-there are none, and the remedy says why.
+Tables can't be written while they run. If a view or another database prevents that, there
+are no statements, and the remedy says why.
 
 A namespace keeps the last lease of a worker number only. So of older ids it can't be told
 whether two namespaces made them.
@@ -75,7 +75,7 @@ func (a *app) audit() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringArrayVar(&namespaces, "namespace", nil, "`NAME` of a namespace that the tables' ids are of; may be given several times; without it, all of the database")
+	c.Flags().StringArrayVar(&namespaces, "namespace", nil, "`NAME` of a namespace whose ids the tables have; may be given several times; without it, all of the database")
 	c.Flags().Var(&layouts, "layout", "a preset or a layout that the ids may have, too; may be given several times")
 	c.Flags().StringArrayVar(&ignore, "ignore", nil, "`PATTERN` of a table or of table.column to leave out, with * and ?; may be given several times")
 	flags.add(c)

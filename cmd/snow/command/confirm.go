@@ -23,7 +23,7 @@ type confirmation struct {
 
 func (f *confirmation) add(c *cobra.Command) {
 	f.addYes(c)
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "tell what would be done, and do nothing")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "report what would be done, and do nothing")
 }
 
 func (f *confirmation) addYes(c *cobra.Command) {

@@ -153,7 +153,8 @@ func TestServeReadsCertificateAgain(t *testing.T) {
 	s := serve(t, "-namespace", "shop", "-tls-cert", cert, "-tls-key", key)
 	serial := func() int64 {
 		t.Helper()
-		dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} // any certificate: its serial number is compared
+		// any certificate: its serial number is compared
+		dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
 		c, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "https://"))
 		if err != nil {
 			t.Fatal(err)

@@ -268,8 +268,8 @@ func (w *world) reported(processes []*process) {
 	}
 }
 
-// toTheCeiling checks that expired processes used their windows up, except for less than a batch, and for ticks in
-// which they did not run.
+// toTheCeiling checks that expired processes used their windows up, except for less than a batch, and for ticks when
+// they did not run.
 func (w *world) toTheCeiling(processes []*process) {
 	w.Helper()
 	for _, p := range processes {

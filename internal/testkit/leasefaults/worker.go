@@ -30,12 +30,10 @@ const (
 	reportTime = 100 * time.Millisecond // between two reports
 	pause      = 10 * time.Millisecond  // before the next attempt with an expired lease
 	retryTime  = 100 * time.Millisecond // before the next attempt to acquire
-	// ids of a released number may be this far in the future; less than every window
-	maxAhead = 500 * time.Millisecond
+	maxAhead   = 500 * time.Millisecond // how far ids of a released number may be in the future; less than every window
 )
 
-// layout has few ids in a tick, so that the load uses all of them. A tick is not a millisecond, which the database
-// uses.
+// layout has few ids in a tick, so that the load uses all of them. Unlike the database's, a tick is no millisecond.
 func layout() snow.Layout {
 	l, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), 10*time.Millisecond,
 		snow.Bits{Timestamp: 40, Worker: 10, Sequence: 2})

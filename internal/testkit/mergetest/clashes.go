@@ -17,8 +17,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A clashCase is one table of names in some sources. All of them get new ids.
-// Names are given with commas; an empty one is NULL.
+// A clashCase is one table of names in sources that all get new ids. Names have commas; an empty one is NULL.
 type clashCase struct {
 	name    string
 	length  int // of names; zero means 20
@@ -26,7 +25,7 @@ type clashCase struct {
 	sources []string // name=names
 	unique  plan.Unique
 	want    map[string]string // what is called otherwise: source/name, or target/name
-	kept    bool              // no source mints
+	kept    bool              // no source gets new ids
 	caseful bool              // only where texts that differ in case are one
 }
 
@@ -368,8 +367,7 @@ func failingClashes(t *testing.T, a *arena) {
 			report.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "a", Row: "[1]"},
 		},
 		{
-			// their tags differ
-			clashCase{sources: []string{"a=Bob", "b=Bob"}, unique: plan.Unique{Rule: plan.RuleMatch}},
+			clashCase{sources: []string{"a=Bob", "b=Bob"}, unique: plan.Unique{Rule: plan.RuleMatch}}, // other tags
 			report.ClashError{Unique: []string{"name"}, Values: []string{"Bob"}, Source: "b", Row: "[1]", With: "a", Column: "tag"},
 		},
 		{

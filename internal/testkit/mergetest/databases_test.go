@@ -126,4 +126,3 @@ func TestSharedDatabase(t *testing.T) {
 		t.Errorf("a hero without an account: %+v", found.Failures)
 	}
 }
-

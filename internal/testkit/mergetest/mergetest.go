@@ -34,7 +34,7 @@ type Engine struct {
 }
 
 // has reports whether case number i of many runs on the engine: each case runs on one of the three engines, and on all
-// of them if tests may take minutes. It is for cases in which every engine runs the same code of package merge.
+// of them if tests may take minutes. It is for cases where every engine runs the same code of package merge.
 func (e Engine) has(i int) bool {
 	engines := map[sqlsnow.Dialect]int{sqlsnow.Postgres: 0, sqlsnow.MySQL: 1, sqlsnow.SQLite: 2}
 	return testscale.Long() || i%len(engines) == engines[e.Dialect]
@@ -82,14 +82,14 @@ func Run(t *testing.T, e Engine) {
 	}
 }
 
-// namespace is where minted ids belong to.
+// namespace is the namespace of new ids.
 const namespace = "mergetest"
 
 // layout is the layout of all ids, kept and new ones.
 func layout(tb testing.TB) snow.Layout { return layoutOf(tb, 4) }
 
-// layoutOf is the same with so many bits of the shard. Servers mint only where
-// there are none.
+// layoutOf is the same with so many bits of the shard. Servers make new ids only
+// where there are none.
 func layoutOf(tb testing.TB, shard uint8) snow.Layout {
 	tb.Helper()
 	l, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 8, Sequence: 14 - shard, Shard: shard})

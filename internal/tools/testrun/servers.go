@@ -57,7 +57,7 @@ const (
 
 // suites are the columns of the table. -timeout ends a package that hangs.
 var suites = map[string]job{
-	"root":           {".", []string{"-timeout=20m", "-run=^(TestLeasedKeysMerge|TestSnowKeysMerge|TestAutoIncrementKeysDoNot|TestReadmeProgram)$", "."}},
+	"root":           {".", []string{"-timeout=20m", "-run=^(TestLeasedKeysMerge|TestSnowKeysMerge|TestAutoIncrementKeysDoNot|TestReadmeProgram)$", ".", "./docs"}},
 	"leases":         {".", []string{"-timeout=30m", "./sqlsnow"}},
 	"functions":      {".", []string{"-timeout=30m", "./sqlsnow/functions"}},
 	"segments":       {".", []string{"-timeout=30m", "./sqlsnow/segments"}},

@@ -58,8 +58,8 @@ func (a Ask) Writes() bool {
 	return true
 }
 
-// A Request is one statement that a lease sends to the database. Ticks are those
-// of the layout, and times are microseconds of the database's clock.
+// A Request is one statement that a lease sends to the database. Ticks are the
+// layout's, and times are microseconds of the database's clock.
 type Request struct {
 	Ask              Ask
 	Worker           int64

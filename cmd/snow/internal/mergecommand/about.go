@@ -1,7 +1,7 @@
 package mergecommand
 
 const aboutInspect = `Write a plan of the merge: what becomes of each table and column, with questions
-that people answer in the file. Sources are only read. A plan that exists is never
+that people answer in the file. Sources are only read. An existing plan is never
 overwritten.`
 
 const aboutSettle = `Write the plan again: answers become decisions, and the questions are left out.
@@ -13,14 +13,14 @@ executed there. A plan in its short form needs its sources.`
 const aboutNamespace = `Make the tables of package snow in the target, or in the database of --registry,
 and the namespace of the new keys. If it exists with the same layout, nothing changes.`
 
-const aboutDryRun = `Read everything and tell what would stop a run, and what is left open. Nothing is
-written. What it passes, a run with the same flags does not refuse.
+const aboutDryRun = `Read everything and report what would stop a run, and what is left open. Nothing is
+written. If it passes, a run with the same flags is not refused.
 
 Exit status: 1 if something would stop a run, 3 if nothing would and something is left
 open: not decided, or not checked.`
 
-const aboutRun = `Merge the sources into the target and verify. What was interrupted is continued by
-the same command. It asks before it writes; --yes answers. "snow merge dry-run" tries it.
+const aboutRun = `Merge the sources into the target and verify. After an interruption, the same command
+continues. It asks before it writes; --yes answers. "snow merge dry-run" tries it.
 
 A run pauses at the signal USR1 and goes on at the next one.
 
@@ -32,8 +32,8 @@ const aboutVerify = `Verify the target again, as a run does at its end. Nobody m
 Exit status: 1 if a check failed, 3 if nothing was found wrong and something was left
 open: not decided, or not checked.`
 
-const aboutGroups = `Do a step with many groups of servers, each of which is merged into a target of
-its own, all by one plan. --groups names a YAML file:
+const aboutGroups = `Run a step for many groups of servers. Each group is merged into its own target,
+all by one plan. --groups names a YAML file:
 
   groups:
   - name: east

@@ -89,10 +89,10 @@ func Steps() []Step {
 		{"settle", "", "Write the plan again, with its answers as decisions", aboutSettle, "dialect source databases plan timeout", (*Command).settle},
 		{"schema", "", "Print the target's tables, or make them", aboutSchema, "dialect source databases plan target target-databases timeout", (*Command).schema},
 		{"namespace", "", "Make the id space of the new keys", aboutNamespace, "dialect target namespace registry layout workers timeout", (*Command).makeNamespace},
-		{"dry-run", "", "Tell what would happen, and write nothing", aboutDryRun, "dialect source databases target target-databases plan namespace registry assert throttle without-foreign-keys quiet timeout", (*Command).dryRun},
-		{"run", "", "Merge and verify, or go on with what was interrupted", aboutRun, "dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all quiet report kill-after timeout", (*Command).run},
+		{"dry-run", "", "Report what would happen, and write nothing", aboutDryRun, "dialect source databases target target-databases plan namespace registry assert throttle without-foreign-keys quiet timeout", (*Command).dryRun},
+		{"run", "", "Merge and verify, or continue an interrupted run", aboutRun, "dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all quiet report kill-after timeout", (*Command).run},
 		{"verify", "", "Verify again", aboutVerify, "dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all quiet report timeout", (*Command).verify},
-		{"groups", "", "Do a step with many groups of servers, by one plan", aboutGroups, "dialect groups at-once do plan namespace registry layout workers assert throttle writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all timeout", (*Command).runGroups},
+		{"groups", "", "Run a step for many groups of servers, by one plan", aboutGroups, "dialect groups at-once do plan namespace registry layout workers assert throttle writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all timeout", (*Command).runGroups},
 		{"lookup", "SOURCE TABLE ID", "Show the new id of a row", aboutLookup, "dialect target timeout", (*Command).lookup},
 		{"export", "", "Write all new ids as CSV, or what was left out or renamed", aboutExport, "dialect target list timeout", (*Command).export},
 	}

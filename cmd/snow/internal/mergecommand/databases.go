@@ -23,7 +23,7 @@ func parseDatabases(text string) (map[string]string, error) {
 	return all, nil
 }
 
-// addDatabases reads what --databases says of one source, or of all that have no such flag of their own.
+// addDatabases reads --databases for one source, or for all sources without a flag of their own.
 func (c *Command) addDatabases(text string) error {
 	source, list, ok := strings.Cut(text, "=")
 	if !ok {

@@ -62,7 +62,7 @@ func (c *Command) readGroups(ctx context.Context) ([]*Command, []string, error) 
 		}
 		one := *c
 		one.target, one.sources, one.databases, one.open, one.found = g.Target, nil, nil, nil, nil
-		one.stderr = io.Discard // what the plan was made for is said once
+		one.stderr = io.Discard // print only once what the plan was made for
 		for _, s := range g.Sources {
 			source, err := parseSource(s)
 			if err != nil {
@@ -164,7 +164,7 @@ func (c *Command) closeAll() (err error) {
 	return err
 }
 
-// doStep does a step with one group, and returns what it has printed.
+// doStep runs a step for one group, and returns its output.
 func (c *Command) doStep(ctx context.Context, step string, m *merge.Merge) (string, error) {
 	var out bytes.Buffer
 	one := *c

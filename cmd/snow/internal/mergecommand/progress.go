@@ -121,7 +121,7 @@ func (p *progress) tick() {
 	}
 }
 
-// A status is what a line says of a phase, empty where nobody knows.
+// A status is the text for a phase, empty where it is unknown.
 type status struct{ phase, percent, rows, rate, left, at string }
 
 func (p status) all() (all []string) {

@@ -275,7 +275,7 @@ func (c *Command) say(format string, args ...any) {
 	}
 }
 
-// result writes JSON if that is wanted. What people read is said before.
+// result writes JSON if that is wanted. The text for people was printed before.
 func (c *Command) result(v any) error {
 	if !c.json {
 		return nil

@@ -1,6 +1,6 @@
 //go:build unix
 
-package snow_test
+package docs_test
 
 import (
 	"os"
@@ -17,6 +17,7 @@ import (
 
 // The first program of the README needs no database.
 func TestFirstProgram(t *testing.T) {
+	t.Chdir("..")
 	out, err := exec.CommandContext(t.Context(), build(t, programs(t)["README.md"])).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -34,6 +35,7 @@ func TestFirstProgram(t *testing.T) {
 // The program of the first page runs unchanged, twice, on a real server. The
 // README shows parts of it.
 func TestReadmeProgram(t *testing.T) {
+	t.Chdir("..")
 	server := dbtest.MariaDB(t)
 	dsn := server.DSN(server.CreateDatabase(t))
 
@@ -94,6 +96,7 @@ func programs(t *testing.T) map[string][]byte {
 // which compile, or of a program that runs. examples/data-layers checks more
 // than the Go of its page.
 func TestReadmeCode(t *testing.T) {
+	t.Chdir("..")
 	var source strings.Builder
 	err := filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && strings.HasSuffix(path, ".go") {
@@ -135,6 +138,7 @@ func unindented(text string) string {
 
 // Files and tests that the documentation names exist.
 func TestReferences(t *testing.T) {
+	t.Chdir("..")
 	var code strings.Builder
 	err := filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
 		if strings.HasSuffix(path, "_test.go") {

@@ -1,4 +1,4 @@
-package snow_test
+package docs_test
 
 import (
 	"regexp"
@@ -101,6 +101,7 @@ func TestComingFrom(t *testing.T) {
 
 // The table of docs/sharding.md shows the layouts that it names.
 func TestShardingPage(t *testing.T) {
+	t.Chdir("..")
 	_, texts := pages(t, "docs/sharding.md")
 	rows := regexp.MustCompile(`(?m)^\| (\d+)\+(\d+)\+(\d+)\+(\d+), (\d+) ms(?:, until (\d+))? \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$`).FindAllStringSubmatch(texts["docs/sharding.md"], -1)
 	if len(rows) != 5 {

@@ -1,4 +1,4 @@
-package snow_test
+package docs_test
 
 import (
 	"go/ast"
@@ -14,27 +14,6 @@ import (
 	"testing"
 )
 
-// pages returns the names of the pages, and reads them.
-func pages(t *testing.T, patterns ...string) (names []string, texts map[string]string) {
-	t.Helper()
-	texts = make(map[string]string)
-	for _, pattern := range patterns {
-		found, err := filepath.Glob(pattern)
-		if err != nil || len(found) == 0 {
-			t.Fatalf("%s: %v, %v", pattern, found, err)
-		}
-		for _, name := range found {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			name = filepath.ToSlash(name)
-			names, texts[name] = append(names, name), string(text)
-		}
-	}
-	return names, texts
-}
-
 // public returns the directories of the packages that others import.
 func public(t *testing.T) (dirs []string) {
 	t.Helper()
@@ -43,7 +22,7 @@ func public(t *testing.T) (dirs []string) {
 			return err
 		}
 		if name := entry.Name(); entry.IsDir() && name != "." &&
-			(strings.HasPrefix(name, ".") || slices.Contains([]string{"internal", "testdata", "bench", "drivers", "examples"}, name)) {
+			(strings.HasPrefix(name, ".") || slices.Contains([]string{"internal", "testdata", "bench", "docs", "drivers", "examples"}, name)) {
 			return fs.SkipDir
 		}
 		if dir := filepath.Dir(path); strings.HasSuffix(path, ".go") && !slices.Contains(dirs, dir) {
@@ -63,6 +42,7 @@ func public(t *testing.T) (dirs []string) {
 // Every package and command has its documentation in doc.go, and every exported function
 // has an Example.
 func TestPackagesAreDocumented(t *testing.T) {
+	t.Chdir("..")
 	for _, dir := range public(t) {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
@@ -109,6 +89,7 @@ func TestPackagesAreDocumented(t *testing.T) {
 // The documentation of each package begins with an Example of the whole package, which
 // runs where it needs no server.
 func TestFirstScreens(t *testing.T) {
+	t.Chdir("..")
 	for _, dir := range public(t) {
 		names, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		if err != nil {
@@ -138,6 +119,7 @@ func TestFirstScreens(t *testing.T) {
 
 // Links from one package to another lead to names that exist.
 func TestDocLinks(t *testing.T) {
+	t.Chdir("..")
 	const module = "github.com/shardsnow/snow"
 	checked := 0
 	for _, dir := range public(t) {
@@ -203,6 +185,7 @@ func declares(t *testing.T, dir, name string) bool {
 
 // TestFileLists compares the lists of files in doc.go with the folders.
 func TestFileLists(t *testing.T) {
+	t.Chdir("..")
 	var docs []string
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Name() == "doc.go" {

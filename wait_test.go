@@ -2,7 +2,6 @@ package snow
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -67,13 +66,5 @@ func TestOnWaitMayReturnNil(t *testing.T) {
 	g := newOn(t, Default(), 1, Config{OnWait: func(context.Context, time.Duration) func(error) { calls++; return nil }}, newFakeTime(noon))
 	if mustNext(t, g); calls == 0 {
 		t.Error("not called")
-	}
-}
-
-func TestStatsJSON(t *testing.T) {
-	got, err := json.Marshal(Stats{1, 2, 3, 4, 5, 6, 7, 8})
-	const want = `{"issued":1,"waits":2,"waited_ns":3,"borrowed_ns":4,"most_borrowed_ns":5,"clock_steps":6,"clock_lag_ns":7,"left_ns":8}`
-	if string(got) != want || err != nil {
-		t.Errorf("%s, %v, want %s", got, err, want)
 	}
 }

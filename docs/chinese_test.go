@@ -1,4 +1,4 @@
-package snow_test
+package docs_test
 
 import (
 	"maps"
@@ -87,6 +87,7 @@ func missing(a, b map[string]bool) (names []string) {
 // each with the same code, names, numbers, rows and items: what changes in one must
 // be changed in the other.
 func TestChinesePages(t *testing.T) {
+	t.Chdir("..")
 	names, texts := pages(t, "README.zh-CN.md", "docs/zh-CN/*.md")
 	for _, name := range names {
 		english := "docs/" + path.Base(name)
