@@ -100,7 +100,7 @@ func breakRenewal(t *testing.T, target, admin *sql.DB, stop func()) error {
 	if err != nil {
 		return err
 	}
-	defer holder.Rollback()
+	defer func() { _ = holder.Rollback() }()
 	if _, err := holder.ExecContext(ctx, "SELECT fence FROM snow_merge_lease FOR UPDATE"); err != nil {
 		return err
 	}
