@@ -11,7 +11,7 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// afterwards is a source with two heroes, of which a statement makes a third one.
+// afterwards is a source with two heroes. A statement makes a third one.
 func afterwards(t *testing.T, statements ...string) *fixture {
 	t.Helper()
 	f := newFixture(t, "", []string{"CREATE TABLE heroes (id INT AUTO_INCREMENT PRIMARY KEY, gold INT NOT NULL)"}, []string{"INSERT INTO heroes VALUES (1, 5), (2, 7)"})

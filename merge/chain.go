@@ -180,7 +180,7 @@ func (c *chains) each(ctx context.Context, e *ledger.Earlier, visit func(old int
 	}
 }
 
-// sourceTables returns those of all runs, and behind them those of earlier merges.
+// sourceTables returns the source tables of all runs, followed by the tables of earlier merges.
 func (c *chains) sourceTables() []*ledger.SourceTable {
 	all := slices.Clone(c.merged)
 	for _, e := range c.earlier {

@@ -70,7 +70,7 @@ func (f *fixture) again(name string, schema []string, server string) *fixture {
 	return next
 }
 
-// wantChain sees to it that each row of a server from before is found by its old id, where its origin is.
+// wantChain fails unless each row of a server from before is found by its old id, where its origin is.
 func (f *fixture) wantChain(source, server string, levels ...int) {
 	f.Helper()
 	ids := map[string]string{}
@@ -197,7 +197,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// wantLedgers sees to it that the ledgers of the first merge and of the second have the same of the first, by SQL
+// wantLedgers fails unless the ledgers of the first merge and of the second have the same of the first, by SQL
 // of its own.
 func (f *fixture) wantLedgers() {
 	f.Helper()
@@ -213,7 +213,7 @@ func (f *fixture) wantLedgers() {
 	}
 }
 
-// wantNames sees to it that names say which server of which merge is meant, and that lists have all merges.
+// wantNames fails unless names tell the server and the merge that are meant, and lists have all merges.
 func (f *fixture) wantNames() {
 	f.Helper()
 	_, err := merge.Lookup(f.Context(), sqlsnow.MySQL, f.target, "s1", "heroes", 4)
@@ -241,7 +241,8 @@ func (f *fixture) wantNames() {
 		}
 	}
 	var gone *report.LeftOutError
-	for name, old := range map[string]int64{"m12/s1": 100, "m12/s2": 102, "m123/s1": 104} { // levels 0, 1 and 2: in the first, second and third merge
+	// levels 0, 1 and 2: in the first, second and third merge
+	for name, old := range map[string]int64{"m12/s1": 100, "m12/s2": 102, "m123/s1": 104} {
 		if _, err := merge.Lookup(f.Context(), sqlsnow.MySQL, f.target, name, "heroes", old); !errors.As(err, &gone) || gone.Reason != "without_rows 1" {
 			f.Errorf("%s %d: got %v", name, old, err)
 		}
@@ -260,7 +261,7 @@ func (f *fixture) wantNames() {
 }
 
 // What was changed in the ledger of either database is found, a row that was deleted between two merges has no id,
-// and a source of which a merge is unfinished is refused.
+// and a source with an unfinished merge is refused.
 func TestChainFaults(t *testing.T) {
 	f := newFixture(t, "", guildServer, guildRows("eu"))
 	f.decideGuilds(plan.IDsSnow, 0)

@@ -13,7 +13,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// shared is three sources of which accounts are one where their names are.
+// shared is three sources whose accounts are one where their names are.
 func shared(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t, "", []string{
@@ -52,7 +52,7 @@ const combined = `SELECT name, title, bars, gold, price, hours, CAST(seen AS CHA
 func TestCombine(t *testing.T) {
 	for _, kept := range []bool{false, true} {
 		f := shared(t)
-		if kept { // of one source, whose ids are those of no other
+		if kept { // of one source, whose ids no other has
 			f.exec(f.sources[0].DB, "SET foreign_key_checks = 0", "UPDATE accounts SET id = id + 1000", "UPDATE heroes SET account_id = account_id + 1000, id = id + 1000")
 			for _, table := range f.plan.Tables {
 				table.NewIDs = []string{"s2", "s3"}

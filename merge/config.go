@@ -23,7 +23,7 @@ type Source struct {
 	Name string
 
 	// DB is a pool of the database, with any settings of its driver. On MySQL its DSN names the database; on PostgreSQL
-	// the tables are those of current_schema().
+	// the tables are the ones in current_schema().
 	DB *sql.DB
 
 	// Databases are several databases of the server of DB whose tables are merged together, with the references
@@ -41,7 +41,7 @@ type Config struct {
 	// was made again takes another one.
 	Namespace string
 
-	// Databases are those of the target by the names that the plan has for them, see [Source]. Nil means the names
+	// Databases maps the plan's names of databases to the target's, see [Source]. Nil means the names
 	// of the plan. They exist, and are on the target's server. The tables of the ledger are in the database that
 	// the target's pool is in.
 	Databases map[string]string
@@ -69,7 +69,7 @@ type Config struct {
 	ChunkTime time.Duration
 	ChunkRows int
 
-	// PackRows is the number of rows from which on a table's new ids are stored in lists, one row of
+	// PackRows is the number of rows at which a table's new ids begin to be stored in lists, one row of
 	// snow_merge_packs for each range of the table instead of one row of snow_merge_map for each id. That takes
 	// less time and room. It is done on MySQL and MariaDB, for tables whose rows are not merged, and whose new ids
 	// are not needed to decide which rows of other tables are copied. A table that others refer to may have up to
@@ -102,7 +102,7 @@ type Config struct {
 	Codecs map[string]Codec
 
 	// WitnessAll makes [Merge.Verify] compare the contents of the rows that all references lead to, and not only
-	// those of about 20,000 rows of each table.
+	// about 20,000 rows of each table.
 	WitnessAll bool
 }
 
@@ -114,7 +114,7 @@ type Codec interface {
 	// that it can't read, or in which an id has no room, is an error, and so is what id returned as one.
 	//
 	// A dry run calls it with ids of 63 bits in the place of new ones. What it returns is read again by it: if the
-	// ids are not those that were to be in their places, in the same order, the row is an error.
+	// ids differ from the expected ones, or are in another order, the row is an error.
 	Replace(value []byte, id func(place string, id int64) (int64, error)) ([]byte, error)
 }
 
@@ -123,10 +123,11 @@ type Codec interface {
 // or COUNT(*). The statement should round what is inexact, such as the sum of a float.
 type Assertion struct {
 	Name string // for the report
-	SQL  string // returns one row with one number; NULL counts as 0. {auth} is the name there of the database auth of the plan
+	// returns one row with one number; NULL counts as 0. {auth} is the name there of the database auth of the plan
+	SQL string
 }
 
-// apply sets the fields of a job, with defaults for those that are zero.
+// apply sets the fields of a job. Fields that are zero get their defaults.
 func (c Config) apply(j *work.Job) error {
 	rekeys := slices.ContainsFunc(j.Plan.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.NewIDs) > 0 && !t.IDs.AreNumbers() })
 	if rekeys && c.Namespace == "" {

@@ -19,7 +19,7 @@
 // # The plan
 //
 // A [github.com/shardsnow/snow/merge/plan.Plan] gives each column a role, and each unique key a rule for rows that
-// clash in it. The names of tables begin with those of databases where sources have several, see [Source].
+// clash in it. Where sources have several databases, the name of a table begins with its database's, see [Source].
 // [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it asks a question
 // about all columns of one meaning, or adds a suspect to one column. What people have not decided on is an error
 // that names it. People see and edit [github.com/shardsnow/snow/merge/plan.Decisions], from which the plan follows
@@ -59,14 +59,14 @@
 //
 // Sources and target are of one product, the databases of each are on one server, and nobody else writes to them: a
 // run detects that a source has changed, but does not wait for it. Where somebody inserts rows into the target with
-// numbers that are to be new ids, the target refuses those of the source, and the run ends. Only keys of one
+// numbers that are to be new ids, the target refuses the source's rows, and the run ends. Only keys of one
 // integer column get new ids: a primary key, or a unique key beside it. In a table without a primary key, each
 // chunk reads the whole table. Ids inside of other values are copied as they are, unless the plan says how they are
 // packed: see [github.com/shardsnow/snow/merge/plan.RolePacked] and [Codec].
 //
 // # Inside
 //
-//	merge                 New, Run, DryRun, Verify, Lookup, Export, Inspect: checks arguments, connects the packages below
+//	merge                 New, Run, DryRun, Verify, Lookup, Export, Inspect: checks arguments, connects what is below
 //	  internal/steps      a run: choose, mint, copy and link, a file each; rows are read, rewritten and inserted here
 //	  internal/dryrun     what a run would do, and what would stop it
 //	  internal/verify     compares the target with the sources, the plan and the ledger

@@ -60,7 +60,7 @@ type GroupResult struct {
 }
 
 // RunGroups runs groups side by side and returns how each has ended, in their order. First it counts the rows of
-// all. One that fails stops no other one. When ctx ends, no other group begins. The error is that of cfg, or of
+// all. One that fails stops no other one. When ctx ends, no other group begins. The error comes from cfg, or from
 // groups without a name or with the name of another one: then nothing was done.
 func RunGroups(ctx context.Context, groups []Group, cfg GroupsConfig) ([]GroupResult, error) {
 	if cfg.AtOnce == 0 {
@@ -80,9 +80,9 @@ func RunGroups(ctx context.Context, groups []Group, cfg GroupsConfig) ([]GroupRe
 			return err
 		}
 	}
-	n := &night{GroupsConfig: cfg, now: time.Now}
+	n := &groupsRun{GroupsConfig: cfg, now: time.Now}
 	for _, g := range groups {
-		n.groups = append(n.groups, &underway{Group: g, result: GroupResult{Name: g.Name}, rows: map[string]int64{}})
+		n.groups = append(n.groups, &groupProgress{Group: g, result: GroupResult{Name: g.Name}, rows: map[string]int64{}})
 	}
 	n.each(ctx, n.count)
 	n.each(ctx, n.run)
@@ -93,17 +93,17 @@ func RunGroups(ctx context.Context, groups []Group, cfg GroupsConfig) ([]GroupRe
 	return results, nil
 }
 
-// A night is some groups that are run.
-type night struct {
+// A groupsRun is some groups that are run.
+type groupsRun struct {
 	GroupsConfig
 	now    func() time.Time
-	groups []*underway
+	groups []*groupProgress
 
 	mu sync.Mutex // of the groups
 }
 
-// An underway is a group and how far it is.
-type underway struct {
+// A groupProgress is a group and its progress.
+type groupProgress struct {
 	Group
 	result GroupResult
 	began  time.Time // zero before it begins
@@ -116,11 +116,11 @@ type underway struct {
 // handlings is how often a row is handled: in the phases mint, copy and verify.
 const handlings = 3
 
-func (g *underway) left() float64 { return float64(max(0, handlings*g.result.Rows-g.done)) }
+func (g *groupProgress) left() float64 { return float64(max(0, handlings*g.result.Rows-g.done)) }
 
 // each does something with the groups that have not ended, some at a time, in their order.
-func (n *night) each(ctx context.Context, do func(context.Context, *underway) error) {
-	next := make(chan *underway)
+func (n *groupsRun) each(ctx context.Context, do func(context.Context, *groupProgress) error) {
+	next := make(chan *groupProgress)
 	var all sync.WaitGroup
 	for range min(n.AtOnce, len(n.groups)) {
 		all.Go(func() {
@@ -144,14 +144,14 @@ func (n *night) each(ctx context.Context, do func(context.Context, *underway) er
 	all.Wait()
 }
 
-func (n *night) fail(g *underway, err error) {
+func (n *groupsRun) fail(g *groupProgress, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	g.ended, g.result.Err = true, err
 }
 
 // count counts the rows of a group.
-func (n *night) count(ctx context.Context, g *underway) error {
+func (n *groupsRun) count(ctx context.Context, g *groupProgress) error {
 	m, release, err := g.open(ctx, func(report.Event) {})
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (n *night) count(ctx context.Context, g *underway) error {
 }
 
 // run does what is to be done with a group. The error of that is in its result.
-func (n *night) run(ctx context.Context, g *underway) error {
+func (n *groupsRun) run(ctx context.Context, g *groupProgress) error {
 	n.tell(func() { g.began = n.now() })
 	m, release, err := g.open(ctx, func(e report.Event) { n.tell(func() { g.event(e) }) })
 	if err == nil {
@@ -177,7 +177,7 @@ func (n *night) run(ctx context.Context, g *underway) error {
 }
 
 // open is Open, which may have returned nothing.
-func (g *underway) open(ctx context.Context, events func(report.Event)) (*Merge, func() error, error) {
+func (g *groupProgress) open(ctx context.Context, events func(report.Event)) (*Merge, func() error, error) {
 	m, release, err := g.Open(ctx, events)
 	if release == nil {
 		release = func() error { return nil }
@@ -197,7 +197,7 @@ func joinRelease(err, release error) error {
 }
 
 // event counts the rows of an event.
-func (g *underway) event(e report.Event) {
+func (g *groupProgress) event(e report.Event) {
 	switch e.Phase {
 	case ledger.PhaseMint, ledger.PhaseCopy, ledger.PhaseVerify:
 	default:
@@ -220,7 +220,7 @@ func (g *underway) event(e report.Event) {
 }
 
 // tell changes something and tells of the progress.
-func (n *night) tell(change func()) {
+func (n *groupsRun) tell(change func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	change()
@@ -229,7 +229,7 @@ func (n *night) tell(change func()) {
 	}
 }
 
-func (n *night) progress() (p GroupsProgress) {
+func (n *groupsRun) progress() (p GroupsProgress) {
 	var running []pending
 	var waiting []float64
 	var handled, worked float64 // rows, and the seconds of all groups together

@@ -24,9 +24,12 @@ func TestLastEnd(t *testing.T) {
 		{[]pending{{100, 10}}, []float64{50}, 10, 1, 15 * time.Second},
 		{[]pending{{100, 10}}, []float64{50}, 10, 2, 10 * time.Second},
 		{[]pending{{100, 10}, {30, 10}}, []float64{50, 50}, 10, 2, 13 * time.Second},
-		{[]pending{{100, 0}, {300, 100}}, nil, 10, 2, 10 * time.Second},                           // one has not handled anything yet
-		{nil, []float64{10, 10, 10, 100}, 10, 2, 11 * time.Second},                                // a long one at the end
-		{[]pending{{10, 1}, {10, 1}, {10, 1}}, []float64{10, 10, 10, 10}, 1, 3, 30 * time.Second}, // more than places at once
+		// one has not handled anything yet
+		{[]pending{{100, 0}, {300, 100}}, nil, 10, 2, 10 * time.Second},
+		// a long one at the end
+		{nil, []float64{10, 10, 10, 100}, 10, 2, 11 * time.Second},
+		// more than places at once
+		{[]pending{{10, 1}, {10, 1}, {10, 1}}, []float64{10, 10, 10, 10}, 1, 3, 30 * time.Second},
 	} {
 		if got := lastEnd(tt.running, tt.waiting, tt.rate, tt.places); got != tt.want {
 			t.Errorf("%+v: got %v, want %v", tt, got, tt.want)
@@ -37,8 +40,8 @@ func TestLastEnd(t *testing.T) {
 // Rows that an earlier run has handled are no speed of this one.
 func TestGroupsProgress(t *testing.T) {
 	at := time.Unix(0, 0)
-	g := &underway{result: GroupResult{Rows: 100}, began: at, rows: map[string]int64{}}
-	n := &night{GroupsConfig: GroupsConfig{AtOnce: 1}, now: func() time.Time { return at }, groups: []*underway{g, {result: GroupResult{Rows: 100}}}}
+	g := &groupProgress{result: GroupResult{Rows: 100}, began: at, rows: map[string]int64{}}
+	n := &groupsRun{GroupsConfig: GroupsConfig{AtOnce: 1}, now: func() time.Time { return at }, groups: []*groupProgress{g, {result: GroupResult{Rows: 100}}}}
 	if p := n.progress(); p.Left != 0 || p.Total != 600 || p.Running != 1 || p.Waiting != 1 {
 		t.Errorf("at the beginning: %+v", p)
 	}

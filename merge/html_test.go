@@ -76,7 +76,7 @@ func linesOf(page string) (lines []string) {
 	return lines
 }
 
-// The figures of a page are those that SQL counts in the databases.
+// The figures of a page are what SQL counts in the databases.
 func TestPageHasTheFiguresOfTheDatabases(t *testing.T) {
 	f := night(t)
 	found, err := f.merge().Run(t.Context())
@@ -166,7 +166,7 @@ func TestPageHasTheFiguresOfTheDatabases(t *testing.T) {
 	want("All|%d", dropped[1]+dropped[2])
 	for _, row := range found.References {
 		if n := count(0, "SELECT COUNT("+row.Column+") FROM "+row.Table); row.Table != "ranking" {
-			want("%s.%s|%s|%d|%d|%d|0", row.Table, row.Column, row.Refers, n, row.Witnessed, row.Untold)
+			want("%s.%s|%s|%d|%d|%d|0", row.Table, row.Column, row.Refers, n, row.Witnessed, row.Undetermined)
 		}
 	}
 	want("UPDATE accounts SET gold = gold + 1|done|%d", count(0, "SELECT COUNT(*) FROM accounts"))
@@ -236,7 +236,7 @@ func TestEventsTellPhases(t *testing.T) {
 	}
 }
 
-// The time in which nobody worked on a run, because it was interrupted, is not that of a phase.
+// The time when nobody worked on a run, because it was interrupted, does not count for a phase.
 func TestPhasesOfAnInterruptedRun(t *testing.T) {
 	f := night(t)
 	f.plan.After = nil

@@ -18,9 +18,9 @@ import (
 )
 
 // Lookup returns the id that the row with oldID in a table of a source has in the target: a new one, the same one,
-// or that of the row that it was merged into. It reads what runs have stored in the target, so it needs no plan,
+// or the id of the row that it was merged into. It reads what runs have stored in the target, so it needs no plan,
 // and writes nothing. With several databases, a table is named as in the plan, such as auth.account. It returns a
-// [*report.LeftOutError] if the row was left out, and [report.ErrNotFound] if there is no such row. In a table
+// [*report.LeftOutError] if the row was left out, and [report.ErrNotFound] if the row does not exist. In a table
 // whose rows kept their ids, Lookup takes any row with oldID in the target for the source's.
 //
 // If a source was itself made by merges, ids from before those are found through all of them: source may be eu of
@@ -82,7 +82,7 @@ func leftOut(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, oldID 
 }
 
 // Export writes the map from old to new ids as CSV with a header: source, table, old_id, new_id. Sources and tables
-// are in the order in which they were merged, their rows in that of old_id. A row that was merged into another one
+// are in the order of their merges, their rows in the order of old_id. A row that was merged into another one
 // has its id, a row that was dropped has none, and rows that kept their ids have no line. Behind them are the rows
 // of merges that made sources, such as those of source m12/eu: new_id is that in the target, and empty if the row
 // was deleted since. A row that kept its id in that merge has no line of it. Export holds one list of ids at a time

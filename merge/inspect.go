@@ -19,14 +19,15 @@ import (
 // Inspect reads the schemas of sources and samples of their rows, and returns a plan to merge them. The first
 // source has precedence. The plan has:
 //
-//   - Keys: primary keys of one integer, and unique keys of one integer beside a primary key of other columns, where a source
-//     counts them up or foreign keys refer to them. Sources with small keys, as a database counts them up, get new ids; sources whose
-//     keys are 2^40 or more, as snowflakes are, keep them.
-//   - References: the columns of foreign keys. Inspect finds others for the schema as a whole: by names, by how many values
-//     are ids of a table and how likely that is by chance, by types, indexes, and joins in views, triggers and routines. A
-//     primary key may be one, in a table with more about the same rows. Others are ids in JSON, in delimited texts and
-//     beside a column that names their table.
-//   - Unique keys in which sources clash, tables that look like dictionaries, and differences between the schemas.
+//   - Keys: primary keys of one integer, and unique keys of one integer beside a primary key of other columns, where a
+//     source counts them up or foreign keys refer to them. Sources with small keys, as a database counts them up, get
+//     new ids; sources whose keys are 2^40 or more, as snowflakes are, keep them.
+//   - References: the columns of foreign keys. Inspect finds others for the schema as a whole: by names, by how many
+//     values are ids of a table and how likely that is by chance, by types, indexes, and joins in views, triggers and
+//     routines. A primary key may be one, in a table with more about the same rows. Others are ids in JSON, in
+//     delimited texts and beside a column that names their table.
+//   - Unique keys whose rows clash between sources, tables that look like dictionaries, and differences between the
+//     schemas.
 //
 // References that the schema does not declare, keys that no source counts up, and numbers that could be ids are in
 // [plan.Plan.Questions], one for all columns of one meaning. Whatever else is not certain is a suspect. People

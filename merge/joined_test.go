@@ -11,7 +11,7 @@ import (
 )
 
 // shops have categories that are merged by name or alias, so that things of
-// several categories of one source come to be in one.
+// several categories of one source become one.
 func shops(t *testing.T, rule plan.Rule, more ...string) *fixture {
 	t.Helper()
 	f := newFixture(t, "", []string{

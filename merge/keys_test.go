@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Rows are found by keys of any type, in the order in which the server has
+// Rows are found by keys of any type, in the order of the server's
 // them: enumerations sort by number, but are compared as texts.
 func TestMySQLKeys(t *testing.T) {
 	types := []string{

@@ -31,7 +31,7 @@ var realm = []string{
 	"INSERT INTO ranking VALUES (1, 21), (2, 11)",
 }
 
-// leaving is two sources of which idle accounts go with their heroes, what they own, and the visits at 9.
+// leaving is two sources whose idle accounts go with their heroes, what they own, and the visits at 9.
 func leaving(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t, "", realm, nil, []string{"UPDATE accounts SET name = CONCAT(name, '2')", "UPDATE accounts SET seen = '2024-01-01' WHERE id = 2"})
@@ -77,7 +77,7 @@ s1,heroes,21,account_id = 2
 s1,heroes,41,without_rows 1
 `
 
-// Rows of which a condition is true go, and with them what they own. What is shared stays, without the reference.
+// Rows that meet a condition go, and with them what they own. What is shared stays, without the reference.
 func TestLeftOut(t *testing.T) {
 	f := leaving(t)
 	forecast, err := f.merge().DryRun(t.Context())

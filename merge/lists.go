@@ -20,7 +20,7 @@ import (
 // ExportLeftOut writes the rows that were left out, because of a condition of the plan or of what they refer to, as
 // CSV with a header: source, table, row, reason. The row is its id or, in a table without ids, its key as a JSON
 // array. The reason is the number of a condition in the plan's table, such as "without_rows 2", or a reference,
-// such as "owner_id = 17". Behind them are the rows that merges left out which made sources, those of source
+// such as "owner_id = 17". After them come the rows left out by merges that made sources, the ones of source
 // m12/eu, say. Tables that were left empty have no lines. It holds one line at a time in memory.
 func ExportLeftOut(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
 	e, err := dialect.Of(d)

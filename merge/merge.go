@@ -173,7 +173,7 @@ func (m *Merge) Pause(on bool) { m.job.Pauser.Paused.Store(on) }
 // [*report.OpenError] and the report: the rows are copied and compared.
 //
 // When verification has found nothing wrong and nothing was left open, Run does what [plan.Plan.After] says, each
-// statement once, and keeps the report in the target: the rows are no longer those that were copied. A statement
+// statement once, and keeps the report in the target: the rows are no longer as they were copied. A statement
 // that fails is a [*report.StatementError]: correct it in the plan, and call Run again.
 func (m *Merge) Run(ctx context.Context) (*report.Report, error) {
 	if err := steps.Run(ctx, &m.job); err != nil {

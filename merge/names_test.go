@@ -97,7 +97,8 @@ Sole 1 0 x`,
 				t.Fatal(err)
 			}
 			lines := strings.Split(strings.TrimSpace(list.String()), "\n")
-			if lines[0] != "source,table,row,new_id,column,before,after" || len(lines) != strings.Count(tt.want, "[")+strings.Count(tt.want, "Ss") { // Ann[1] was there
+			// Ann[1] was there
+			if lines[0] != "source,table,row,new_id,column,before,after" || len(lines) != strings.Count(tt.want, "[")+strings.Count(tt.want, "Ss") {
 				t.Errorf("the list is\n%s", &list)
 			}
 			for _, line := range lines[1:] {

@@ -122,7 +122,7 @@ func (f *fixture) exported() []string {
 	return lines
 }
 
-// wantPacks sees to it that the map has packs and no rows, or rows and no packs.
+// wantPacks fails unless the map has packs and no rows, or rows and no packs.
 func (f *fixture) wantPacks(want bool) {
 	f.Helper()
 	got := f.rows(f.target, "SELECT EXISTS (SELECT 1 FROM snow_merge_packs), EXISTS (SELECT 1 FROM snow_merge_map)")

@@ -142,7 +142,7 @@ func TestOrphansDrop(t *testing.T) {
 	}
 }
 
-// Only the ids of no row become NULL.
+// Only ids without a row become NULL.
 func TestOrphansAreIDs(t *testing.T) {
 	f := orphaned(t, false, plan.OrphansNull)
 	for _, run := range []bool{false, true} {

@@ -327,7 +327,8 @@ func TestPacksOfSuspects(t *testing.T) {
 	f.plan.Tables[0].NewIDs, f.plan.Tables[0].Created = []string{"s1"}, "created_at"
 	other := f.column("orders", "other")
 	other.Role, other.Refers = plan.RolePlain, nil
-	p.Questions = slices.DeleteFunc(p.Questions, func(q *plan.Question) bool { // as if nobody had been asked of the column
+	// as if nobody had been asked of the column
+	p.Questions = slices.DeleteFunc(p.Questions, func(q *plan.Question) bool {
 		q.Answer = plan.AnswerEach
 		q.Columns = slices.DeleteFunc(q.Columns, func(name string) bool { return name == "orders.other" })
 		return len(q.Columns) == 0

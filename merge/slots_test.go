@@ -13,7 +13,7 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// slotted is three sources of which accounts are one where their names are, so that slots of their heroes and bags
+// slotted is three sources whose accounts are one where their names are, so that slots of their heroes and bags
 // clash.
 func slotted(t *testing.T, old string) *fixture {
 	t.Helper()
@@ -56,7 +56,7 @@ const (
 	bagsBySlot   = "SELECT a.name, b.slot, b.size, b.doubled FROM bags b JOIN accounts a ON a.id = b.account_id ORDER BY a.name, b.slot"
 )
 
-// Of an account of several sources, those of the first keep their slots, and those of the others get free ones in
+// Of an account of several sources, heroes of the first keep their slots, and heroes of the others get free ones in
 // their order.
 func TestSlotsAreNumberedAnew(t *testing.T) {
 	for _, rows := range []int{1, 2, 1000} {
@@ -109,7 +109,7 @@ dan 250 d`
 	}
 }
 
-// Rows of the target keep their slots, and so do those of an account that has no others.
+// Rows of the target keep their slots, and so do rows of an account that has no others.
 func TestSlotsOfTheTarget(t *testing.T) {
 	f := slotted(t, "INSERT INTO heroes VALUES (100, 100, 1, 't1'), (101, 101, 0, 'e0')")
 	forecast, err := f.merge().DryRun(t.Context())

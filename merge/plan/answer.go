@@ -87,7 +87,7 @@ func (p *Plan) usualNewIDs() (usual []string) {
 	return usual
 }
 
-// having returns those of the sources that have the table.
+// having returns the sources that have the table.
 func (t *Table) having(sources []string) (have []string) {
 	for _, source := range sources {
 		if t.In(source) {
@@ -108,9 +108,9 @@ func (t *Table) addPrimaryKey(p *Plan) {
 	}
 }
 
-// AcceptCertain answers the questions that have no answer and a best candidate of at least a certainty, from 0 to 1. It
-// returns them, the most certain first, and adds a line about each to Accepted, since nobody has looked at it. Columns that are
-// decided by themselves stay as they are.
+// AcceptCertain answers the questions that have no answer and a best candidate of at least a certainty, from 0 to 1.
+// It returns them, the most certain first, and adds a line about each to Accepted, since nobody has looked at it.
+// Columns that are decided by themselves stay as they are.
 func (p *Plan) AcceptCertain(certainty float64) ([]*Question, error) {
 	var taken []*Question
 	for _, q := range p.Questions {
@@ -158,7 +158,7 @@ func (p *Plan) Settle() {
 
 // Apply lays the decisions over a plan that [github.com/shardsnow/snow/merge.Inspect] proposes, as a template: it
 // decides what they name, and leaves the rest as it is. Their sources, new ids and schema are not looked at, nor is
-// what nobody has confirmed. It returns the names that are those of no table, column or unique key of the plan.
+// what nobody has confirmed. It returns the names that match no table, column or unique key of the plan.
 // Decisions that contradict each other are an error, and the plan is of no use then.
 func (d *Decisions) Apply(p *Plan) (left []Name, err error) {
 	if err := d.check(); err != nil {

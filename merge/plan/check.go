@@ -133,7 +133,7 @@ func (c *checker) unique(t *Table, u *Unique) {
 	}
 }
 
-// Tied returns the columns, as "table.column", whose values foreign keys tie to those of a column, in either
+// Tied returns the columns, as "table.column", whose values foreign keys tie to a column's, in either
 // direction, but for tables that are skipped.
 func (p *Plan) Tied(t *Table, column string) (names []string) {
 	for _, child := range p.Tables {

@@ -78,7 +78,7 @@ func byName(places []place, name func(place) string) (groups [][]place) {
 	return groups
 }
 
-// prefixes returns what names of tables begin with, up to an underscore, those of most tables first.
+// prefixes returns what names of tables begin with, up to an underscore, the most frequent first.
 func prefixes(places []place) (all []string) {
 	count := map[string]int{}
 	for _, at := range places {

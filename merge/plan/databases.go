@@ -40,7 +40,7 @@ func (c *checker) databases() {
 }
 
 // CheckDatabases returns an [*Error] if a source or the target, as where says, does not have the databases of the plan:
-// databases are their names there, by those of the plan.
+// databases are their names there, by their names in the plan.
 func (p *Plan) CheckDatabases(where string, databases map[string]string) error {
 	fault := func(reason string) error { return &Error{Reason: where + ": " + reason} }
 	if len(databases) > 0 && p.Dialect == sqldialect.SQLite.String() {

@@ -35,15 +35,17 @@ type Decisions struct {
 	Questions []*Asked `yaml:"questions,omitempty"`
 	Accepted  []string `yaml:"accepted,omitempty"` // see Plan.Accepted
 
-	NewIDs  []string `yaml:"new_ids,omitempty,flow"`  // the sources whose rows get new ids, in all tables that have a key
+	// the sources whose rows get new ids, in all tables that have a key
+	NewIDs  []string `yaml:"new_ids,omitempty,flow"`
 	KeepIDs []Name   `yaml:"keep_ids,omitempty,flow"` // tables whose rows keep their ids
 
 	IDs     IDs              `yaml:"ids,omitempty"`          // what new ids are, in all tables: snow, offset or dense
 	Offsets map[string]int64 `yaml:"offsets,omitempty,flow"` // what is added to the old ids of each source, with offset
-	Leave   int64            `yaml:"leave,omitempty"`        // how many numbers stay free for merges to come, with offset and dense
+	// how many numbers stay free for merges to come, with offset and dense
+	Leave int64 `yaml:"leave,omitempty"`
 
 	Created []Name `yaml:"created,omitempty,flow"` // the columns whose value is the time in a new id; one of a table
-	Zone    string `yaml:"zone,omitempty"`         // the time zone of those that have none themselves; none means UTC
+	Zone    string `yaml:"zone,omitempty"`         // the time zone of values that have none. Default: UTC
 	Skip    []Name `yaml:"skip,omitempty,flow"`    // tables that are left out
 
 	References []*Meaning `yaml:"references,omitempty"`
@@ -66,19 +68,25 @@ type Decisions struct {
 
 // A Meaning says whose ids the values of some columns are: one of To, List, JSON, By and Format.
 type Meaning struct {
-	To        string  `yaml:"to,omitempty"`        // RoleReference: the table that has the rows
-	List      string  `yaml:"list,omitempty"`      // RoleList: the same
-	Separator string  `yaml:"separator,omitempty"` // of a list or of fields; none means a comma
-	JSON      Pairs   `yaml:"json,omitempty"`      // RoleJSON: path: table
-	By        string  `yaml:"by,omitempty"`        // RolePolymorphic: the column beside them whose value selects the table. With Format high or low, the column with the other half
-	Kinds     Pairs   `yaml:"kinds,omitempty"`     // with By, value: table, or plain where the values are no ids
-	Format    string  `yaml:"format,omitempty"`    // RolePacked: how ids are packed in the values: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php, lua or codec NAME
-	IDs       Pairs   `yaml:"ids,omitempty"`       // with Format, place: table; with bits, plain where the values are no ids
-	None      Values  `yaml:"none,omitempty,flow"` // values that stand for no row
-	Orphans   Orphans `yaml:"orphans,omitempty"`   // what to do with the id of a row that does not exist
-	Gone      Orphans `yaml:"gone,omitempty"`      // what to do with the id of a row that is left out; none means what Orphans says
-	Proposed  bool    `yaml:"proposed,omitempty"`  // Inspect found it, and nobody has confirmed it
-	Columns   []Name  `yaml:"columns,omitempty,flow"`
+	To        string `yaml:"to,omitempty"`        // RoleReference: the table that has the rows
+	List      string `yaml:"list,omitempty"`      // RoleList: the same
+	Separator string `yaml:"separator,omitempty"` // of a list or of fields; none means a comma
+	JSON      Pairs  `yaml:"json,omitempty"`      // RoleJSON: path: table
+	// RolePolymorphic: the column beside them whose value selects the table. With Format high or low, the column
+	// with the other half
+	By    string `yaml:"by,omitempty"`
+	Kinds Pairs  `yaml:"kinds,omitempty"` // with By, value: table, or plain where the values are no ids
+	// RolePacked: how ids are packed in the values: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php,
+	// lua or codec NAME
+	Format string `yaml:"format,omitempty"`
+	// with Format, place: table; with bits, plain where the values are no ids
+	IDs     Pairs   `yaml:"ids,omitempty"`
+	None    Values  `yaml:"none,omitempty,flow"` // values that stand for no row
+	Orphans Orphans `yaml:"orphans,omitempty"`   // what to do with the id of a row that does not exist
+	// what to do with the id of a row that is left out; none means what Orphans says
+	Gone     Orphans `yaml:"gone,omitempty"`
+	Proposed bool    `yaml:"proposed,omitempty"` // Inspect found it, and nobody has confirmed it
+	Columns  []Name  `yaml:"columns,omitempty,flow"`
 }
 
 // A Clash says what to do where rows clash in some unique keys.
@@ -100,7 +108,7 @@ type Clash struct {
 	Keys     []Name `yaml:"keys,flow"`          // as table(column, column), or table.column
 }
 
-// An Asked is a question in a file: a [Question], or the suspects of columns that are alike, or those of unique keys.
+// An Asked is a question in a file: a [Question], the suspects of similar columns, or the suspects of unique keys.
 type Asked struct {
 	Name    string `yaml:"name,omitempty"`
 	Text    string `yaml:"text,omitempty"` // none asks whose ids the columns have
@@ -155,8 +163,8 @@ type Pair struct{ Key, Value string }
 // Values are values of columns, as texts.
 type Values []string
 
-// TableChanges are changes of single fields of tables and columns. The fields are those of complete plans, see [Table]
-// and [Column]; columns is a mapping by their names.
+// TableChanges are changes of single fields of tables and columns. The fields are the same as in complete plans,
+// see [Table] and [Column]; columns is a mapping by their names.
 type TableChanges []TableChange
 
 // A TableChange changes fields of one table.
@@ -189,7 +197,7 @@ func (t *Table) digest() string {
 }
 
 // Rebind is [Decisions.Complete] for sources of other names, such as next month's servers: the first source of
-// schema takes the place of the first one of the decisions, the second that of the second, and so on, wherever the
+// schema takes the place of the first one of the decisions, the second replaces the second, and so on, wherever the
 // decisions name sources.
 //
 // Where there are more sources than the decisions have, or fewer, none of them can take a place. Then the decisions

@@ -306,7 +306,7 @@ func TestDecisionsErrors(t *testing.T) {
 	}
 }
 
-// A plan that meets other tables than those that it was made for is refused.
+// A plan that meets other tables than it was made for is refused.
 func TestCompleteOfAnotherSchema(t *testing.T) {
 	d, err := plan.ReadDecisions(strings.NewReader(head + schemaLine(t)))
 	if err != nil {

@@ -21,7 +21,7 @@
 //	ids.go                what new ids are, and the types that follow from that and from roles
 //	check.go              Check of tables and keys
 //	check_column.go       Check of columns; check_packed.go: of packed ids
-//	order.go              the orders in which tables are copied and get new ids
+//	order.go              the orders of copying tables and of giving new ids
 //	question.go           questions of a plan
 //	fault.go              Error, and what collects errors
 //	plan.go               the types

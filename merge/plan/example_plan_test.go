@@ -8,7 +8,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// What becomes of the columns of a plan in which all is decided.
+// What becomes of the columns of a plan without open questions.
 func Example() {
 	p, err := plan.Read(strings.NewReader(`
 version: 1

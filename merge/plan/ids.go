@@ -13,7 +13,7 @@ import (
 // IDs says what the new ids of rows are.
 type IDs string
 
-// The kinds of new ids. Nothing means IDsSnow. IDsOffset and IDsDense are numbers like those that the database
+// The kinds of new ids. Default: IDsSnow. IDsOffset and IDsDense are numbers like the ones that the database
 // counts up: columns keep their types and defaults, and the target numbers rows as the sources did.
 const (
 	IDsSnow   IDs = "snow"   // of 64 bits, with the time of the row and a worker number that nobody else has

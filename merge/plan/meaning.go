@@ -241,7 +241,7 @@ func (s state) String() string {
 type claim struct {
 	rank  int
 	state state
-	keep  bool // the values for no row, and what becomes of orphans, are those of the claim of a lower rank
+	keep  bool // the values for no row, and what becomes of orphans, come from the claim of a lower rank
 	agree bool // all is as in the claim of a lower rank, but decided
 	at    Name
 }
@@ -256,7 +256,7 @@ const (
 	rankName                       // decided by the full name
 )
 
-// resolve returns what a column is by the claims, of which the first of a rank counts. Two of the same rank that
+// resolve returns what a column is by the claims. The first of a rank counts. Two of the same rank that
 // disagree are an error.
 func resolve(base state, claims []claim) (state, error) {
 	slices.SortStableFunc(claims, func(a, b claim) int {

@@ -22,7 +22,7 @@ func escape(name string) string {
 	return b.String()
 }
 
-// A glob is a name in which stars stand for any characters: the texts between the stars.
+// A glob is a name where stars stand for any characters: the texts between the stars.
 type glob []string
 
 func (g glob) isExact() bool { return len(g) == 1 }

@@ -2,7 +2,7 @@ package plan
 
 import "slices"
 
-// A Stage is a table in the order in which tables are copied.
+// A Stage is a table in the order of copying.
 type Stage struct {
 	Table *Table
 
@@ -16,8 +16,8 @@ func (p *Plan) merged() []*Table {
 	return slices.DeleteFunc(slices.Clone(p.Tables), func(t *Table) bool { return t.Skip })
 }
 
-// Stages returns the tables in an order in which each comes after the tables that its foreign keys refer to. Where
-// foreign keys form a circle, it defers columns to break it. A circle in which no column can be NULL is an
+// Stages returns the tables in the order of copying: each comes after the tables that its foreign keys refer to. Where
+// foreign keys form a circle, it defers columns to break it. A circle where no column can be NULL is an
 // [*Error], unless unchecked says that the database checks no foreign keys.
 func (p *Plan) Stages(unchecked bool) (all []Stage, err error) {
 	order := p.merged()
@@ -86,8 +86,8 @@ func (p *Plan) referred(t *Table, column string) bool {
 	})
 }
 
-// components returns the strongly connected components of a graph of tables, each after those that it refers to
-// (Tarjan, "Depth-first search and linear graph algorithms", 1972).
+// components returns the strongly connected components of a graph of tables, each after the components that it
+// refers to (Tarjan, "Depth-first search and linear graph algorithms", 1972).
 func components(tables []*Table, parents func(*Table) []*Table) (all [][]*Table) {
 	index, low := map[*Table]int{}, map[*Table]int{}
 	var stack []*Table
@@ -118,7 +118,7 @@ func components(tables []*Table, parents func(*Table) []*Table) (all [][]*Table)
 	return all
 }
 
-// inOrder returns tables in an order in which each comes after its parents, or a table of a circle.
+// inOrder returns tables in an order where each comes after its parents, or after a table of a circle.
 func inOrder(tables []*Table, parents func(*Table) []*Table) (order []*Table, circle *Table) {
 	begun := map[*Table]bool{}
 	var visit func(t *Table)
@@ -142,7 +142,7 @@ func inOrder(tables []*Table, parents func(*Table) []*Table) (order []*Table, ci
 	return order, circle
 }
 
-// Precedence returns the sources of a table in the order in which their rows get new ids: a row comes before the
+// Precedence returns the sources of a table in the order of giving new ids: a row comes before the
 // rows that are merged into it.
 func (p *Plan) Precedence(t *Table) (order []string, err error) {
 	for _, u := range t.Unique {
@@ -167,9 +167,9 @@ func (p *Plan) Preferred(t *Table, u *Unique) []string {
 	return slices.Concat(u.Prefer, others)
 }
 
-// MintParents returns the tables whose rows must have new ids before those of a table: those that it refers to in
-// its primary key or in unique keys, if their rows may be merged, and those that decide which of its rows are
-// dropped.
+// MintParents returns the tables whose rows must have new ids before the rows of a table: the tables that it refers
+// to in its primary key or in unique keys, if their rows may be merged, and the tables that decide which of its
+// rows are dropped.
 func (p *Plan) MintParents(t *Table) (parents []*Table) {
 	for _, c := range t.Columns {
 		isUnique := slices.Contains(t.PrimaryKey, c.Name) || slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) })
@@ -182,7 +182,7 @@ func (p *Plan) MintParents(t *Table) (parents []*Table) {
 	return parents
 }
 
-// MintOrder returns the tables in the order in which their rows get new ids: a table comes after its
+// MintOrder returns the tables in the order of giving new ids: a table comes after its
 // [Plan.MintParents].
 func (p *Plan) MintOrder() ([]*Table, error) {
 	order, circle := inOrder(p.merged(), p.MintParents)

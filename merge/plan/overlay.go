@@ -117,7 +117,7 @@ func load(node *yaml.Node, into any) error {
 	return nil
 }
 
-// difference returns the fields of a struct that differ from those of another one, as a mapping. Columns and names of
+// difference returns the fields of a struct that differ from another one's, as a mapping. Columns and names of
 // tables, and what people can't decide, are left out.
 func difference(from, to any, without ...string) (*yaml.Node, error) {
 	mapping := &yaml.Node{Kind: yaml.MappingNode}
@@ -191,7 +191,7 @@ func changes(from, to *Table) (*TableChange, error) {
 	return &TableChange{Table: Name{Text: to.Name}, fields: fields}, nil
 }
 
-// mergeFields adds the fields of a mapping to another one, and replaces those that it has.
+// mergeFields adds the fields of a mapping to another one, and replaces the fields that it has.
 func mergeFields(into, from *yaml.Node) {
 	into.Style = 0
 	for i := 0; i+1 < len(from.Content); i += 2 {

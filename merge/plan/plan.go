@@ -13,9 +13,10 @@ import (
 //
 // [Plan.WriteYAML] and [Plan.WriteJSON] write a plan, and [Read] reads it back.
 type Plan struct {
-	Version int      `json:"version" yaml:"version"`                          // 1
-	Dialect string   `json:"dialect" yaml:"dialect"`                          // MySQL, PostgreSQL or SQLite
-	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // names; where names of rows clash, those of the first source stay
+	Version int    `json:"version" yaml:"version"` // 1
+	Dialect string `json:"dialect" yaml:"dialect"` // MySQL, PostgreSQL or SQLite
+	// names; where names of rows clash, the first source's stay
+	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"`
 
 	// Databases are the names of several databases of each source whose tables are merged together: names of tables
 	// begin with one of them and a dot. None means that each source is one database.
@@ -23,13 +24,14 @@ type Plan struct {
 
 	// Types are the statements that [Plan.Schema] begins with: the enumerations of PostgreSQL.
 	Types []string `json:"types,omitempty" yaml:"types,omitempty"`
-	Notes []string `json:"notes,omitempty" yaml:"notes,omitempty"` // views, routines and the like, which Schema leaves out
+	// views, routines and the like, which Schema leaves out
+	Notes []string `json:"notes,omitempty" yaml:"notes,omitempty"`
 
 	// Accepted are decisions of the plan that no person has taken, one line each. A merge does what they say, and its
 	// forecasts and reports have each of them as open. People remove a line when they have looked at it.
 	Accepted []string `json:"accepted,omitempty" yaml:"accepted,omitempty"`
 
-	// Questions are the decisions that people have to make, those with most columns first.
+	// Questions are the decisions that people have to make, the ones with most columns first.
 	Questions []*Question `json:"questions,omitempty" yaml:"questions,omitempty"`
 
 	Tables []*Table `json:"tables,omitempty" yaml:"tables,omitempty"`
@@ -60,7 +62,7 @@ type Table struct {
 	// IDs says what new ids are: snow, offset or dense. With offset and dense the columns keep their types.
 	IDs IDs `json:"ids,omitempty" yaml:"ids,omitempty"`
 
-	// Offsets are what IDsOffset adds to the old ids, by source. A run chooses those that are not there: the ids of
+	// Offsets are what IDsOffset adds to the old ids, by source. A run chooses the missing ones: the ids of
 	// a source then come after all others.
 	Offsets map[string]int64 `json:"offsets,omitempty" yaml:"offsets,omitempty,flow"`
 
@@ -78,7 +80,7 @@ type Table struct {
 	Created string `json:"created,omitempty" yaml:"created,omitempty"`
 	Zone    string `json:"zone,omitempty" yaml:"zone,omitempty"`
 
-	// WithoutRows are conditions: rows of sources of which one is true are not copied. What becomes of references
+	// WithoutRows are conditions: rows of sources that meet one of them are not copied. What becomes of references
 	// to them, Gone of each column says. Empty leaves out all rows, and keeps the table.
 	WithoutRows []*Condition `json:"without_rows,omitempty" yaml:"without_rows,omitempty"`
 	Empty       bool         `json:"empty,omitempty" yaml:"empty,omitempty"`
@@ -88,29 +90,38 @@ type Table struct {
 	Without []string `json:"without,omitempty" yaml:"without,omitempty,flow"`
 
 	Columns []*Column `json:"columns,omitempty" yaml:"columns,omitempty"`
-	Unique  []*Unique `json:"unique,omitempty" yaml:"unique,omitempty"` // the unique keys, and the primary key where ids stay
+	// the unique keys, and the primary key where ids stay
+	Unique []*Unique `json:"unique,omitempty" yaml:"unique,omitempty"`
 
 	// Inspect fills in what follows, for [Plan.Schema] and for the order of tables. There is nothing to decide in it.
 	ForeignKeys []*ForeignKey `json:"foreign_keys,omitempty" yaml:"foreign_keys,omitempty"`
 	Indexes     []*Index      `json:"indexes,omitempty" yaml:"indexes,omitempty"`
-	Options     string        `json:"options,omitempty" yaml:"options,omitempty"` // what follows the columns in CREATE TABLE, such as STRICT
-	Comment     string        `json:"comment,omitempty" yaml:"comment,omitempty"`
-	Notes       []string      `json:"notes,omitempty" yaml:"notes,omitempty"` // triggers, checks and the like, which Schema leaves out
+	// what follows the columns in CREATE TABLE, such as STRICT
+	Options string `json:"options,omitempty" yaml:"options,omitempty"`
+	Comment string `json:"comment,omitempty" yaml:"comment,omitempty"`
+	// triggers, checks and the like, which Schema leaves out
+	Notes []string `json:"notes,omitempty" yaml:"notes,omitempty"`
 }
 
 // A Column is one column, and what its values are.
 type Column struct {
-	Name     string   `json:"name" yaml:"name"`
-	Type     string   `json:"type" yaml:"type"` // as the database writes it; see [Plan.TargetType]
-	Nullable bool     `json:"nullable,omitempty" yaml:"nullable,omitempty"`
-	Default  *string  `json:"default,omitempty" yaml:"default,omitempty"`      // SQL expression; MySQL: with ON UPDATE where it has that
-	Sources  []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // the sources that have the column; none means all that have the table
+	Name     string `json:"name" yaml:"name"`
+	Type     string `json:"type" yaml:"type"` // as the database writes it; see [Plan.TargetType]
+	Nullable bool   `json:"nullable,omitempty" yaml:"nullable,omitempty"`
+	// SQL expression; MySQL: with ON UPDATE where it has that
+	Default *string `json:"default,omitempty" yaml:"default,omitempty"`
+	// the sources that have the column; none means all that have the table
+	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"`
 
-	Collation string `json:"collation,omitempty" yaml:"collation,omitempty"` // where it differs from that of the table or the database
-	Generated string `json:"generated,omitempty" yaml:"generated,omitempty"` // the expression of a column that the database computes: it is not copied
-	Numbered  bool   `json:"numbered,omitempty" yaml:"numbered,omitempty"`   // the sources number it: AUTO_INCREMENT, identity, serial. Schema does so where the table's IDs are numbers
-	Options   string `json:"options,omitempty" yaml:"options,omitempty"`     // MySQL: the rest of the definition, such as INVISIBLE or SRID 4326. SQLite: AUTOINCREMENT
-	Comment   string `json:"comment,omitempty" yaml:"comment,omitempty"`
+	// where it differs from the table's or the database's
+	Collation string `json:"collation,omitempty" yaml:"collation,omitempty"`
+	// the expression of a column that the database computes: it is not copied
+	Generated string `json:"generated,omitempty" yaml:"generated,omitempty"`
+	// the sources number it: AUTO_INCREMENT, identity, serial. Schema does so where the table's IDs are numbers
+	Numbered bool `json:"numbered,omitempty" yaml:"numbered,omitempty"`
+	// MySQL: the rest of the definition, such as INVISIBLE or SRID 4326. SQLite: AUTOINCREMENT
+	Options string `json:"options,omitempty" yaml:"options,omitempty"`
+	Comment string `json:"comment,omitempty" yaml:"comment,omitempty"`
 
 	Role Role `json:"role" yaml:"role"`
 
@@ -119,12 +130,20 @@ type Column struct {
 	// fields after it.
 	Refers []*Reference `json:"refers,omitempty" yaml:"refers,omitempty"`
 
-	By        string   `json:"by,omitempty" yaml:"by,omitempty"`               // RolePolymorphic: the column whose value selects the Reference; NULL counts as the empty text. RolePacked: the column with the other half
-	Separator string   `json:"separator,omitempty" yaml:"separator,omitempty"` // RoleList, and RolePacked of fields: what is between the ids; none means a comma
-	Format    string   `json:"format,omitempty" yaml:"format,omitempty"`       // RolePacked: how ids are packed: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php, lua or codec NAME
-	None      []string `json:"none,omitempty" yaml:"none,omitempty,flow"`      // values that stand for no row, such as 0
-	Orphans   Orphans  `json:"orphans,omitempty" yaml:"orphans,omitempty"`     // what to do with the id of a row that does not exist
-	Gone      Orphans  `json:"gone,omitempty" yaml:"gone,omitempty"`           // what to do with the id of a row that is left out; none means what Orphans says
+	// RolePolymorphic: the column whose value selects the Reference; NULL counts as the empty text. RolePacked: the
+	// column with the other half
+	By string `json:"by,omitempty" yaml:"by,omitempty"`
+	// RoleList, and RolePacked of fields: what is between the ids; none means a comma
+	Separator string `json:"separator,omitempty" yaml:"separator,omitempty"`
+	// RolePacked: how ids are packed: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php, lua or codec
+	// NAME
+	Format string `json:"format,omitempty" yaml:"format,omitempty"`
+	// values that stand for no row, such as 0
+	None []string `json:"none,omitempty" yaml:"none,omitempty,flow"`
+	// what to do with the id of a row that does not exist
+	Orphans Orphans `json:"orphans,omitempty" yaml:"orphans,omitempty"`
+	// what to do with the id of a row that is left out; none means what Orphans says
+	Gone Orphans `json:"gone,omitempty" yaml:"gone,omitempty"`
 
 	// Combine says what value a row gets when rows of other sources are merged into it, by RuleKeep or RuleMatch.
 	Combine Combine `json:"combine,omitempty" yaml:"combine,omitempty"`
@@ -139,8 +158,9 @@ type Role string
 
 // The roles.
 const (
-	RolePlain       Role = "plain"       // copied as they are
-	RoleKey         Role = "key"         // the ids of the rows: all of the primary key, or of a unique key, and never NULL
+	RolePlain Role = "plain" // copied as they are
+	// the ids of the rows: all of the primary key, or of a unique key, and never NULL
+	RoleKey         Role = "key"
 	RoleReference   Role = "reference"   // the id of a row, in an integer or a text
 	RoleJSON        Role = "json"        // ids at paths in JSON
 	RoleList        Role = "list"        // ids in a delimited text, or in an array of PostgreSQL
@@ -151,8 +171,12 @@ const (
 
 // A Reference says whose ids values are.
 type Reference struct {
-	Table string `json:"table,omitempty" yaml:"table,omitempty"` // that has the rows; RolePolymorphic, and RolePacked of bits: none means that the values are no ids, and are copied as they are
-	Path  string `json:"path,omitempty" yaml:"path,omitempty"`   // RoleJSON: such as $.items[*].id, $.owner, $[*], or $.by.*~ for names of members. RolePacked: the place in the format
+	// that has the rows; RolePolymorphic, and RolePacked of bits: none means that the values are no ids, and are
+	// copied as they are
+	Table string `json:"table,omitempty" yaml:"table,omitempty"`
+	// RoleJSON: such as $.items[*].id, $.owner, $[*], or $.by.*~ for names of members. RolePacked: the place in the
+	// format
+	Path  string `json:"path,omitempty" yaml:"path,omitempty"`
 	Value string `json:"value,omitempty" yaml:"value,omitempty"` // RolePolymorphic: the value of the column By
 }
 
@@ -162,9 +186,14 @@ type Orphans string
 
 // The ways to treat orphans.
 const (
-	OrphansFail Orphans = ""     // an error
-	OrphansNull Orphans = "null" // it becomes NULL, or null in JSON; it is left out of lists and of arrays and names in JSON, but not of arrays of PostgreSQL. In a column that can't be NULL it becomes the first value of None, and in RolePacked the first number there
-	OrphansDrop Orphans = "drop" // the row is not copied: it is left out, as rows of which a condition is true are. So are rows that refer to it by a reference whose Gone, or Orphans, is OrphansDrop
+	OrphansFail Orphans = "" // an error
+	// it becomes NULL, or null in JSON; it is left out of lists and of arrays and names in JSON, but not of arrays
+	// of PostgreSQL. In a column that can't be NULL it becomes the first value of None, and in RolePacked the first
+	// number there
+	OrphansNull Orphans = "null"
+	// the row is not copied: it is left out, as rows of which a condition is true are. So are rows that refer to it
+	// by a reference whose Gone, or Orphans, is OrphansDrop
+	OrphansDrop Orphans = "drop"
 )
 
 // A Unique is a unique key, and says what to do where two rows clash: where they have equal values in it. They may
@@ -216,8 +245,9 @@ type Rule string
 const (
 	RuleFail   Rule = "fail"   // an error
 	RuleSuffix Rule = "suffix" // the later one is renamed
-	RuleKeep   Rule = "keep"   // the first row stays; the other one is not copied, and references to it become references to the first
-	RuleMatch  Rule = "match"  // as keep, for dictionaries: a difference in another plain column is an error
+	// the first row stays; the other one is not copied, and references to it become references to the first
+	RuleKeep  Rule = "keep"
+	RuleMatch Rule = "match" // as keep, for dictionaries: a difference in another plain column is an error
 
 	// RuleRenumber gives rows of later sources the lowest numbers that are free, in the order of their old ones.
 	// Where one row of a source clashes, so it is for all of its rows that are equal in the other columns of the
@@ -312,7 +342,7 @@ func (t *Table) IDsOf(column string) string {
 	return ""
 }
 
-// changingCall finds functions whose value is not that of their arguments alone.
+// changingCall finds functions whose value does not depend on their arguments alone.
 var changingCall = regexp.MustCompile(`(?i)\b(rand|uuid|now|sysdate|curdate|curtime|current_\w+|localtime\w*|utc_\w+|database|schema|user|\w+_user|connection_id|unix_timestamp|from_unixtime)\b`)
 
 // IsComputedAlike reports whether a generated column has the same values in a source and in the target, because its
@@ -326,13 +356,14 @@ func (t *Table) IsComputedAlike(column *Column) bool {
 	})
 }
 
-// Merges reports whether rows of the table that come from some sources may be merged into others, by RuleKeep or RuleMatch.
+// Merges reports whether rows of the table that come from some sources may be merged into others, by RuleKeep or
+// RuleMatch.
 func (t *Table) Merges(sources []string) bool {
 	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return t.MergesBy(u, sources) })
 }
 
-// MergesBy reports whether a unique key may merge rows of the table that come from some sources into others. One with the id
-// merges no rows that get new ids, which nobody else has.
+// MergesBy reports whether a unique key may merge rows of the table that come from some sources into others. One with
+// the id merges no rows that get new ids, which nobody else has.
 func (t *Table) MergesBy(u *Unique, sources []string) bool {
 	key := t.Key()
 	return u.merges() && slices.ContainsFunc(sources, func(s string) bool {

@@ -11,16 +11,20 @@ import (
 // A Question is one decision about all columns of one meaning, such as "guid" in 34 tables. [Plan.Check] refuses a plan
 // while one of its questions has no answer, unless each of its columns is decided by itself, see [Column].Decided.
 type Question struct {
-	Name string `json:"name" yaml:"name"`                     // unique in the plan, such as "guid", "sender"
-	Text string `json:"text,omitempty" yaml:"text,omitempty"` // what is asked; none means whether the columns have ids of the best candidate
+	Name string `json:"name" yaml:"name"` // unique in the plan, such as "guid", "sender"
+	// what is asked; none means whether the columns have ids of the best candidate
+	Text string `json:"text,omitempty" yaml:"text,omitempty"`
 
 	// Columns are the columns that the answer is about, as "table.column", in the order of the plan. A column is in one
 	// question at most.
 	Columns []string `json:"columns" yaml:"columns"`
 
-	Candidates []*Candidate `json:"candidates,omitempty" yaml:"candidates,omitempty"` // best first; none where nothing speaks for any
-	Evidence   []string     `json:"evidence,omitempty" yaml:"evidence,omitempty"`     // names, values found and not found, ranges, types, indexes, joins
-	Follows    []string     `json:"follows,omitempty" yaml:"follows,omitempty"`       // what the rest of the plan follows from the best candidate
+	// best first; none where nothing speaks for any
+	Candidates []*Candidate `json:"candidates,omitempty" yaml:"candidates,omitempty"`
+	// names, values found and not found, ranges, types, indexes, joins
+	Evidence []string `json:"evidence,omitempty" yaml:"evidence,omitempty"`
+	// what the rest of the plan follows from the best candidate
+	Follows []string `json:"follows,omitempty" yaml:"follows,omitempty"`
 
 	// Answer is the name of the table whose ids the values are, AnswerPlain or AnswerKey. Empty means not decided.
 	Answer string `json:"answer" yaml:"answer"`

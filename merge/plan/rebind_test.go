@@ -7,7 +7,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// monthly is the schema of some sources, of which the second one alone has a column and a table.
+// monthly is the schema of some sources. The second one alone has a column and a table.
 func monthly(sources ...string) *plan.Plan {
 	integer := func(name string) *plan.Column { return &plan.Column{Name: name, Type: "int", Role: plan.RolePlain} }
 	key := func() *plan.Column { return &plan.Column{Name: "id", Type: "int", Role: plan.RoleKey} }

@@ -22,10 +22,11 @@ type Condition struct {
 	// {auth}.account.
 	Where string `json:"where" yaml:"where"`
 
-	// Except is another one: rows of which it is true, or neither true nor false, stay.
+	// Except is another one: rows for which it is true, or neither true nor false, stay.
 	Except string `json:"except,omitempty" yaml:"except,omitempty"`
 
-	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"` // whose rows; none means all sources that have the table
+	// whose rows; none means all sources that have the table
+	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"`
 }
 
 // In reports whether the condition is about rows of a source.
@@ -219,7 +220,7 @@ func (c *Clash) set(u *Unique) {
 	u.Least, u.Most = c.Least, c.Most
 }
 
-// keepRules gives the unique keys of which tables says no rule the rules that they had, or fail if they are new.
+// keepRules gives the unique keys without a rule in tables the rules that they had, or fail if they are new.
 func (t *Table) keepRules(was []*Unique) {
 	for _, u := range t.Unique {
 		if u == nil || u.Rule != "" {
@@ -250,8 +251,8 @@ const (
 )
 
 // IsExpression reports whether it is none of the above, but an SQL expression of {a}, the value of the row, and
-// {b}, that of the row that is merged into it, such as LEAST({a} + {b}, 1000). It is evaluated in the source of the
-// row, and NULL is NULL. Where several rows are merged, {a} is then what came of those before.
+// {b}, the value of the row that is merged into it, such as LEAST({a} + {b}, 1000). It is evaluated in the source
+// of the row, and NULL is NULL. Where several rows are merged, {a} is then what came of those before.
 func (c Combine) IsExpression() bool {
 	return strings.Contains(string(c), "{a}") && strings.Contains(string(c), "{b}")
 }
@@ -261,7 +262,7 @@ func (t *Table) Combines() bool {
 	return slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.Combine != CombineKeep })
 }
 
-// CombinedColumns returns the columns in which rows get values that come from rows merged into them.
+// CombinedColumns returns the columns where rows get values that come from rows merged into them.
 func (t *Table) CombinedColumns() []*Column {
 	return slices.DeleteFunc(slices.Clone(t.Columns), func(c *Column) bool { return c.Combine == CombineKeep })
 }
@@ -306,7 +307,7 @@ func (t *Table) Renumbers(d sqldialect.Dialect, column *Column) bool {
 	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleRenumber && t.RenameColumn(u, d) == column })
 }
 
-// renumbering complains of a key in which rows can't be numbered anew. A run decides on a part of the rows at a
+// renumbering complains of a key whose rows can't be numbered anew. A run decides on a part of the rows at a
 // time: which rows have a number must be known before all of them are decided on.
 func (c *checker) renumbering(t *Table, u *Unique, name string) {
 	fault := func(is bool, column, format string, args ...any) {

@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
-// Schema returns the statements that make the target's tables, in the order in which they must run: types, tables,
+// Schema returns the statements that make the target's tables, in the order of running them: types, tables,
 // indexes, foreign keys. The database does not number keys any more, except in tables whose new ids are numbers,
 // see [IDs], and columns have their [Plan.TargetType]. What is in Notes is left out: add it when the merge is done.
 //
@@ -17,12 +17,12 @@ import (
 // [Plan.Check], if there is one. Types, defaults and expressions of the plan become part of the statements as they are:
 // trust the statements as much as the people who have edited the plan.
 //
-// Tables of several databases are made in those that the plan names. [Plan.SchemaIn] makes them in others.
+// Tables of several databases are made in the databases that the plan names. [Plan.SchemaIn] makes them in others.
 func (p *Plan) Schema() ([]string, error) {
 	return p.SchemaIn(p.ownDatabases())
 }
 
-// SchemaIn is Schema for a target whose databases have other names, by those of the plan. They must exist.
+// SchemaIn is Schema for a target whose databases have other names, by their names in the plan. They must exist.
 func (p *Plan) SchemaIn(databases map[string]string) ([]string, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Shorten returns the decisions from which [Decisions.Complete] makes the plan p again, with schema, which is the
+// Shorten returns the decisions that [Decisions.Complete] turns into the plan p again, with schema, which is the
 // plan of the same sources without any decision. Only the notes of tables that Inspect added are left out. A plan
 // that differs from the schema in something that nobody can decide, such as a table more, is an [*Error].
 func Shorten(p, schema *Plan) (*Decisions, error) {
@@ -248,7 +248,7 @@ func (s *shortener) changes() error {
 	return nil
 }
 
-// change adds a change to those of the same table.
+// change adds a change to the changes of the same table.
 func (s *shortener) change(change *TableChange) {
 	at := slices.IndexFunc(s.d.Tables, func(other TableChange) bool { return other.Table.Text == change.Table.Text })
 	if at < 0 {
@@ -279,7 +279,7 @@ func (s *shortener) verify() error {
 	return nil
 }
 
-// equalTables returns an error that names the first thing in which two tables differ.
+// equalTables returns an error that names the first difference between two tables.
 func equalTables(made, t *Table) error {
 	fields, err := difference(made, t, "notes", "columns")
 	switch {

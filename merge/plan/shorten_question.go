@@ -17,7 +17,7 @@ func (s *shortener) questions() error {
 	return s.complete()
 }
 
-// doubts writes the suspects of unique keys, one question for those of the same rule.
+// doubts writes the suspects of unique keys, one question for each rule.
 func (s *shortener) doubts() {
 	for _, t := range s.plan.Tables {
 		for _, u := range t.Unique {
@@ -145,7 +145,7 @@ func (s *shortener) inSchema(places []place) (same []place) {
 	return same
 }
 
-// suspects writes what columns have as suspects, one entry for those that are alike.
+// suspects writes what columns have as suspects, one entry for columns that are alike.
 func (s *shortener) suspects() {
 	s.groups(func(at place) (string, any) {
 		c := at.column

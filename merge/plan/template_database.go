@@ -94,7 +94,7 @@ func (q qualifier) question(asked *Asked) *Asked {
 	return &in
 }
 
-// fields qualifies the tables that fields of a table refer to: those of references and of foreign keys.
+// fields qualifies the tables that fields of a table refer to: tables of references and of foreign keys.
 func (q qualifier) fields(n *yaml.Node) *yaml.Node {
 	if n == nil {
 		return nil

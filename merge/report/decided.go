@@ -11,7 +11,8 @@ import (
 type LeftOut struct {
 	Table  string `json:"table"`
 	Source string `json:"source"`
-	Reason string `json:"reason"`           // "without_rows" and the number of a condition in the plan's table, "empty", or Column
+	// "without_rows" and the number of a condition in the plan's table, "empty", or Column
+	Reason string `json:"reason"`
 	Column string `json:"column,omitempty"` // the rows refer to rows in it that were left out or do not exist
 	Where  string `json:"where,omitempty"`  // the condition, as SQL, with its exception
 	Rows   int64  `json:"rows"`
@@ -19,9 +20,10 @@ type LeftOut struct {
 
 // A Clash counts the rows of a source's table that gave way to others in a unique key, by what became of them.
 type Clash struct {
-	Table  string     `json:"table"`
-	Source string     `json:"source"`
-	Unique [][]string `json:"unique"`           // the columns of the unique key; of several, if the rows may have clashed in any of them
+	Table  string `json:"table"`
+	Source string `json:"source"`
+	// the columns of the unique key; of several, if the rows may have clashed in any of them
+	Unique [][]string `json:"unique"`
 	Rule   plan.Rule  `json:"rule"`             // what became of them
 	Column string     `json:"column,omitempty"` // RuleSuffix, RuleRenumber: which has the new name or number
 	How    []string   `json:"how,omitempty"`    // what the plan says of it, for people
@@ -36,7 +38,7 @@ type NewName struct {
 	After  string `json:"after"`
 }
 
-// A Phase says how long a phase of the run took. Times are those of the target's clock, from the end of the phase
+// A Phase says how long a phase of the run took. Times are by the target's clock, from the end of the phase
 // before to the last transaction of this one, over all processes that worked on the run.
 type Phase struct {
 	Name  string    `json:"name"` // as in [Event]: "mint" is with "choose"
@@ -44,7 +46,7 @@ type Phase struct {
 	Ended time.Time `json:"ended"`
 	Rows  int64     `json:"rows"` // of sources that it has read
 
-	// Idle is the part of it in which no transaction ended for more than five minutes each time: because the run
+	// Idle is the part of it when no transaction ended for more than five minutes each time: because the run
 	// was paused or interrupted, or because the database was slow.
 	Idle time.Duration `json:"idle_ns,omitempty"`
 }

@@ -77,7 +77,7 @@ func (e *ChangedError) Error() string {
 type RowError struct {
 	Source string
 	Table  string
-	Row    string // what tells it from others in the source, as in [OrphanError]; or that of the first of several
+	Row    string // what tells it from others in the source, as in [OrphanError]; the first one's if there are several
 	Err    error
 }
 
@@ -96,7 +96,7 @@ type ClashError struct {
 	Source string   // where the later row is
 	Row    string   // its primary key there
 	With   string   // the source of the earlier row; empty means that the target had it before
-	Column string   // RuleMatch: another column in which the rows differ
+	Column string   // RuleMatch: another column where the rows differ
 	Reason string   // what is wrong, where it is neither RuleFail nor a difference
 }
 
@@ -150,7 +150,9 @@ var ErrNotFound = errors.New("no such row")
 // A LeftOutError is returned by [github.com/shardsnow/snow/merge.Lookup] for a row that the source had and that was
 // left out. It wraps [ErrNotFound].
 type LeftOutError struct {
-	Reason string // a condition of the plan, or the reference to a row that was left out or did not exist; as in the list of such rows
+	// a condition of the plan, or the reference to a row that was left out or did not exist; as in the list of such
+	// rows
+	Reason string
 }
 
 func (e *LeftOutError) Error() string { return "the row was left out: " + e.Reason }
@@ -202,7 +204,7 @@ func (e *WidthError) Error() string {
 	return fmt.Sprintf("the id %s does not fit at place %q, which takes ids up to %s", e.ID, e.Place, e.Most)
 }
 
-// A NumberError says that a row has no new id, because the number that would be its own is not one of those that
+// A NumberError says that a row has no new id, because the number that would be its own is not among the numbers that
 // are free.
 type NumberError struct {
 	ID          int64

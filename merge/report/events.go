@@ -4,9 +4,11 @@ import "time"
 
 // An Event is one step of the progress of a run.
 type Event struct {
-	Kind   EventKind
-	Phase  string // "dry-run", "choose", "mint", "copy", "link", "inherit", "verify", "witness" or "after"; empty for the run as a whole
-	Source string // with Table, unless the phase looks at those of all sources together; empty for the phase as a whole
+	Kind EventKind
+	// "dry-run", "choose", "mint", "copy", "link", "inherit", "verify", "witness" or "after"; empty for the run as
+	// a whole
+	Phase  string
+	Source string // with Table, unless the phase looks at all sources together; empty for the phase as a whole
 	Table  string
 
 	// Number is which phase it is, from 1 on, of Phases that this plan has. Both are 0 for the run as a whole, and
@@ -26,8 +28,9 @@ type EventKind string
 
 // The kinds of events.
 const (
-	EventPhase  EventKind = "phase"  // a phase begins
-	EventTable  EventKind = "table"  // the phase begins with a source's table, or continues with it after an earlier run
+	EventPhase EventKind = "phase" // a phase begins
+	// the phase begins with a source's table, or continues with it after an earlier run
+	EventTable  EventKind = "table"
 	EventChunk  EventKind = "chunk"  // a chunk is committed or verified
 	EventEnd    EventKind = "end"    // the phase has finished a source's table
 	EventPause  EventKind = "pause"  // the run waits, because of Config.PauseFile or Merge.Pause

@@ -24,16 +24,20 @@ type Forecast struct {
 	Gone    []ValueForecast `json:"gone,omitempty"`    // references to rows that are left out, by column
 
 	Conditions []ConditionForecast `json:"conditions,omitempty"` // rows that conditions of the plan leave out
-	Misfits    []ValueForecast     `json:"misfits,omitempty"`    // values that the target's columns do not take, by column
-	Dates      []DateForecast      `json:"dates,omitempty"`      // the dates that go into new ids
-	Numbers    []NumberForecast    `json:"numbers,omitempty"`    // of tables whose new ids are numbers
-	Open       []Open              `json:"open,omitempty"`       // what nobody has decided, and what could not be looked at
-	Took       time.Duration       `json:"took_ns"`              // the time of the dry run
-	Waited     time.Duration       `json:"waited_ns,omitempty"`  // of that: because of a throttle
-	Estimate   time.Duration       `json:"estimate_ns"`          // a rough guess at the time of a run, verification included: seven times as long as a dry run that nothing slows down
-	Stops      []string            `json:"stops,omitempty"`      // what would stop a run, other than rows
-	Problems   int64               `json:"problems"`             // rows that would stop a run, and Stops
-	problems   []error             // some of them
+	// values that the target's columns do not take, by column
+	Misfits []ValueForecast  `json:"misfits,omitempty"`
+	Dates   []DateForecast   `json:"dates,omitempty"`   // the dates that go into new ids
+	Numbers []NumberForecast `json:"numbers,omitempty"` // of tables whose new ids are numbers
+	// what nobody has decided, and what could not be looked at
+	Open   []Open        `json:"open,omitempty"`
+	Took   time.Duration `json:"took_ns"`             // the time of the dry run
+	Waited time.Duration `json:"waited_ns,omitempty"` // of that: because of a throttle
+	// a rough guess at the time of a run, verification included: seven times as long as a dry run that nothing
+	// slows down
+	Estimate time.Duration `json:"estimate_ns"`
+	Stops    []string      `json:"stops,omitempty"` // what would stop a run, other than rows
+	Problems int64         `json:"problems"`        // rows that would stop a run, and Stops
+	problems []error       // some of them
 }
 
 // A TableForecast counts what would become of the rows of one table of one source.
@@ -41,15 +45,15 @@ type TableForecast struct {
 	Table   string `json:"table"`
 	Source  string `json:"source"`
 	Rows    int64  `json:"rows"`
-	Rekeyed int64  `json:"rekeyed"` // those that get a new id
-	Merged  int64  `json:"merged"`  // those that are merged into another row
+	Rekeyed int64  `json:"rekeyed"` // rows that get a new id
+	Merged  int64  `json:"merged"`  // rows that are merged into another row
 	Dropped int64  `json:"dropped"` // those left out because of a condition or of what they refer to
 	Renamed int64  `json:"renamed"` // values changed by RuleSuffix
 	Before  int64  `json:"before"`  // rows that the target has
 }
 
-// A ConditionForecast counts the rows of a source that one condition of the plan leaves out, without those that
-// follow them and those of conditions before it.
+// A ConditionForecast counts the rows of a source that one condition of the plan leaves out, without rows that
+// follow them, and without rows of conditions before it.
 type ConditionForecast struct {
 	Table  string `json:"table"`
 	Source string `json:"source"`
@@ -66,7 +70,7 @@ type ClashForecast struct {
 	With    string    `json:"with,omitempty"` // the source of the rows that come first; empty means the target
 	Rule    plan.Rule `json:"rule"`
 	Rows    int64     `json:"rows"`
-	Failing int64     `json:"failing"` // those that would stop a run
+	Failing int64     `json:"failing"` // problems that would stop a run
 	Samples []string  `json:"samples"` // at most MaxSamples
 }
 
@@ -83,11 +87,12 @@ type ValueForecast struct {
 // A DateForecast is about the dates of rows that get new ids, in the order of the old ids. The id of a row without
 // a usable date gets the date of the row before.
 type DateForecast struct {
-	Table      string        `json:"table"`
-	Source     string        `json:"source"`
-	Column     string        `json:"column"`
-	Undated    int64         `json:"undated"`    // rows with NULL, a zero date or no date at all
-	Early      int64         `json:"early"`      // rows that are dated before the epoch of the layout, from which on ids have times
+	Table   string `json:"table"`
+	Source  string `json:"source"`
+	Column  string `json:"column"`
+	Undated int64  `json:"undated"` // rows with NULL, a zero date or no date at all
+	// rows that are dated before the epoch of the layout, where the times of ids begin
+	Early      int64         `json:"early"`
 	Future     int64         `json:"future"`     // rows that are dated later than now
 	Inversions int64         `json:"inversions"` // rows that are dated before an earlier row
 	Largest    time.Duration `json:"largest_ns"` // by how much at most: the time in an id may be wrong by that

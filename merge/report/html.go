@@ -14,7 +14,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// Lists are the names of the files that have all rows of which a page shows only some. An empty one is not mentioned.
+// Lists are the names of the files with all rows, where a page shows only some. An empty one is not mentioned.
 type Lists struct {
 	LeftOut string // see [github.com/shardsnow/snow/merge.ExportLeftOut]
 	Renamed string // see [github.com/shardsnow/snow/merge.ExportRenamed]
@@ -57,7 +57,7 @@ type page struct {
 	Settled []clash
 	Checked Reference     // sums over references
 	Hashed  []Table       // with a hash
-	Moved   []Table       // with new ids of another time than that of the row
+	Moved   []Table       // with new ids of another time than the row's
 	Began   time.Time     // the first phase
 	Took    time.Duration // all phases
 	Done    int           // statements
@@ -153,7 +153,7 @@ func newPage(r *Report, lists Lists) *page {
 		p.Checked.Checked += row.Checked
 		p.Checked.Orphans += row.Orphans
 		p.Checked.Witnessed += row.Witnessed
-		p.Checked.Untold += row.Untold
+		p.Checked.Undetermined += row.Undetermined
 	}
 	p.Began = r.Started
 	for i, phase := range r.Phases {

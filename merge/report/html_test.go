@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// nightReport is that of a night on which most things happened.
+// nightReport is the report of a night when most things happened.
 func nightReport() *Report {
 	worker, offset := uint64(1022), int64(1_000_000)
 	at := time.Date(2026, 11, 23, 1, 0, 0, 0, time.UTC)
@@ -58,7 +58,7 @@ func nightReport() *Report {
 			{Table: "ranking", Source: "us", Reason: "empty", Rows: 1_000},
 		},
 		Skipped:    []string{"chat_log", "sessions"},
-		References: []Reference{{Table: "mails", Column: "body", Path: "$.to", Refers: "players", Checked: 31_002, Witnessed: 19_876, Untold: 120}, {Table: "players", Column: "leader_id", Refers: "players", Checked: 904_112, Witnessed: 20_311, Orphans: 3}},
+		References: []Reference{{Table: "mails", Column: "body", Path: "$.to", Refers: "players", Checked: 31_002, Witnessed: 19_876, Undetermined: 120}, {Table: "players", Column: "leader_id", Refers: "players", Checked: 904_112, Witnessed: 20_311, Orphans: 3}},
 		Assertions: []Assertion{{Name: "gold", Sources: map[string]string{"eu": "901122334", "us": "77"}, Before: "1000", Want: "901123411", Got: "901123411"}},
 		Phases: []Phase{
 			{Name: "mint", Began: at, Ended: minutes(9.5), Rows: 2_010_189},

@@ -21,7 +21,8 @@ type OpenKind string
 
 // The kinds.
 const (
-	OpenUndecided OpenKind = "undecided" // a column is plain and looks like ids, and nobody has decided that it is plain
+	// a column is plain and looks like ids, and nobody has decided that it is plain
+	OpenUndecided OpenKind = "undecided"
 	OpenAccepted  OpenKind = "accepted"  // no person has taken the decision, see plan.Plan
 	OpenUnchecked OpenKind = "unchecked" // it could not be looked at, or not be compared
 )

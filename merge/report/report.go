@@ -35,20 +35,22 @@ type Report struct {
 
 // A Table counts what became of the rows of one table of one source.
 type Table struct {
-	Table        string        `json:"table"`
-	Source       string        `json:"source"`
-	IDs          plan.IDs      `json:"ids,omitempty"`    // what its new ids are; empty if its rows keep theirs
-	Worker       *uint64       `json:"worker,omitempty"` // the worker number of its new ids
-	Offset       *int64        `json:"offset,omitempty"` // what new ids differ by from the old ones, with [plan.IDsOffset]
-	Rows         int64         `json:"rows"`             // in the source
-	Copied       int64         `json:"copied"`           // rows of the target that come from them
-	Rekeyed      int64         `json:"rekeyed"`          // of the copied: those with a new id; the others kept theirs
-	Merged       int64         `json:"merged"`           // rows that were merged into others, by RuleKeep or RuleMatch
-	Dropped      int64         `json:"dropped"`          // rows that were left out
-	Renamed      int64         `json:"renamed"`          // values changed by RuleSuffix
-	Displacement time.Duration `json:"displacement_ns"`  // how far the time in a new id is from the row's date, at most
-	Hash         string        `json:"hash"`             // the sum of the hashes of the rows that should be in the target
-	Found        string        `json:"found"`            // the same sum over the rows that are in the target
+	Table  string   `json:"table"`
+	Source string   `json:"source"`
+	IDs    plan.IDs `json:"ids,omitempty"`    // what its new ids are; empty if its rows keep theirs
+	Worker *uint64  `json:"worker,omitempty"` // the worker number of its new ids
+	// what new ids differ by from the old ones, with [plan.IDsOffset]
+	Offset       *int64        `json:"offset,omitempty"`
+	Rows         int64         `json:"rows"`            // in the source
+	Copied       int64         `json:"copied"`          // rows of the target that come from them
+	Rekeyed      int64         `json:"rekeyed"`         // of the copied: rows with a new id; the others kept theirs
+	Merged       int64         `json:"merged"`          // rows that were merged into others, by RuleKeep or RuleMatch
+	Dropped      int64         `json:"dropped"`         // rows that were left out
+	Renamed      int64         `json:"renamed"`         // values changed by RuleSuffix
+	Displacement time.Duration `json:"displacement_ns"` // how far the time in a new id is from the row's date, at most
+	// the sum of the hashes of the rows that should be in the target
+	Hash  string `json:"hash"`
+	Found string `json:"found"` // the same sum over the rows that are in the target
 }
 
 // A Target counts the rows of a table of the target.
@@ -73,8 +75,8 @@ type Reference struct {
 	// What the witness says of it, see docs/merge.md: references whose row has the content that it has in the
 	// source, and references whose row can't be told from others by its content. The rest of Checked is not in the
 	// sample, or in lists and JSON.
-	Witnessed int64 `json:"witnessed"`
-	Untold    int64 `json:"untold"`
+	Witnessed    int64 `json:"witnessed"`
+	Undetermined int64 `json:"undetermined"`
 }
 
 // An Assertion has the numbers of an [github.com/shardsnow/snow/merge.Assertion].
@@ -97,7 +99,8 @@ const (
 	CheckMap       Check = "map"       // the map from old to new ids is one to one
 	CheckOrder     Check = "order"     // new ids sort as the old ones did
 	CheckReference Check = "reference" // each reference is the id of a row
-	CheckWitness   Check = "witness"   // each reference that is looked at leads to a row of the same content as in the source
+	// each reference that is looked at leads to a row of the same content as in the source
+	CheckWitness   Check = "witness"
 	CheckAssertion Check = "assertion" // the caller's own sums are right
 )
 
@@ -211,9 +214,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		t.row(row.Table+" ("+row.Reason+")", row.Source, row.Rows, strings.Join(strings.Fields(row.Where), " "))
 	}
 	t.end()
-	t = newTable(b, "Reference", "To", "Checked", "Orphans", "Witnessed", "Untold")
+	t = newTable(b, "Reference", "To", "Checked", "Orphans", "Witnessed", "Undetermined")
 	for _, row := range r.References {
-		t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans, row.Witnessed, row.Untold)
+		t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans, row.Witnessed, row.Undetermined)
 	}
 	t.end()
 	t = newTable(b, "Assertion", "Want", "Got")

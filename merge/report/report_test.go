@@ -19,7 +19,7 @@ func sampleReport() *Report {
 			{Table: "players", Source: "new", Rows: 5, Copied: 5, Hash: "bb", Found: "bb"},
 		},
 		Targets:    []Target{{Table: "players", Before: 1, Copied: 14, Rows: 15}},
-		References: []Reference{{Table: "mails", Column: "body", Path: "$.to", Refers: "players", Checked: 3, Witnessed: 2, Untold: 1}},
+		References: []Reference{{Table: "mails", Column: "body", Path: "$.to", Refers: "players", Checked: 3, Witnessed: 2, Undetermined: 1}},
 		Assertions: []Assertion{{Name: "gold", Sources: map[string]string{"old": "1", "new": "2"}, Before: "0", Want: "3", Got: "3"}},
 		Open:       []Open{{Kind: OpenUndecided, Source: "old", Table: "mails", Column: "from_id", Reason: "looks like ids"}},
 	}
@@ -40,7 +40,7 @@ players  new     5     5       0         0       0        0               bb
 Table    Rows before  Copied  Later  Rows now
 players  1            14      0      15
 
-Reference        To       Checked  Orphans  Witnessed  Untold
+Reference        To       Checked  Orphans  Witnessed  Undetermined
 mails.body $.to  players  3        0        2          1
 
 Assertion  Want  Got

@@ -208,7 +208,7 @@ func Packed(t *testing.T, e Engine) {
 		if ref.Path == "1+2" || ref.Column == "note" || ref.Path == "$.*~" || ref.Path == "$.to[*]" {
 			want *= 2
 		}
-		witnessed := ref.Witnessed == want && ref.Untold == 0
+		witnessed := ref.Witnessed == want && ref.Undetermined == 0
 		if ref.Table == "chests" && (ref.Checked != want || ref.Orphans > 0 || ref.Column != "scores" && !witnessed) {
 			t.Errorf("got %+v, want %d checked and all witnessed", ref, want)
 		}

@@ -147,7 +147,7 @@ func Witness(t *testing.T, e Engine) {
 	for _, want := range []report.Reference{
 		{Table: "pets", Column: "owner_id", Witnessed: 140},
 		{Table: "items", Column: "owner_id", Witnessed: 140},
-		{Table: "items", Column: "pet_id", Untold: 140}, // 20 pets have each of the names
+		{Table: "items", Column: "pet_id", Undetermined: 140}, // 20 pets have each of the names
 		{Table: "friends", Column: "a", Witnessed: 140},
 		{Table: "guests", Column: "guest_id", Value: "player", Witnessed: 70},
 		{Table: "guests", Column: "guest_id", Value: "item", Witnessed: 70},
@@ -155,8 +155,8 @@ func Witness(t *testing.T, e Engine) {
 		{Table: "parties", Column: "data", Path: "$.leader", Witnessed: 140},
 		{Table: "parties", Column: "data", Path: "$.loot[*]", Witnessed: 280},
 	} {
-		if got, wrong := w.found(t, r, want.Table, want.Column, want.Value+want.Path); got.Witnessed != want.Witnessed || got.Untold != want.Untold || wrong > 0 {
-			t.Errorf("got %+v and %d wrong, want %d witnessed and %d untold", got, wrong, want.Witnessed, want.Untold)
+		if got, wrong := w.found(t, r, want.Table, want.Column, want.Value+want.Path); got.Witnessed != want.Witnessed || got.Undetermined != want.Undetermined || wrong > 0 {
+			t.Errorf("got %+v and %d wrong, want %d witnessed and %d undetermined", got, wrong, want.Witnessed, want.Undetermined)
 		}
 	}
 	player := "(SELECT id FROM players WHERE name = 's1-%d')"

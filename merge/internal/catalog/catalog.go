@@ -14,7 +14,7 @@ import (
 
 // A Catalog is the schema of one database, as a plan of that database alone would have it, all columns plain.
 type Catalog struct {
-	Databases []string // of several, whose names those of the tables begin with
+	Databases []string // of several, whose names are prefixes of the tables' names
 	Tables    []*Table
 	Types     []string // see plan.Plan
 	Notes     []string
@@ -38,7 +38,7 @@ func (c *Catalog) Table(name string) *Table {
 	return nil
 }
 
-// CheckInheritance returns an error for each two tables of a plan of which one inherits from the other, so that its
+// CheckInheritance returns an error for each pair of tables of a plan where one inherits from the other, so that its
 // rows would be merged twice.
 func (c *Catalog) CheckInheritance(p *plan.Plan, source string) (errs []error) {
 	copied := func(name string) bool {

@@ -128,7 +128,8 @@ func (r *reader) readMySQLColumns(ctx context.Context, written map[*Table]mysqlT
 			c.Default = &text
 		}
 		switch check := after(definition, "CHECK"); {
-		case check == "(json_valid("+sqldialect.MySQL.Quote(c.Name)+"))" && c.Type == "longtext": // all that JSON is in MariaDB
+		// all that JSON is in MariaDB
+		case check == "(json_valid("+sqldialect.MySQL.Quote(c.Name)+"))" && c.Type == "longtext":
 			c.Type, c.Collation = "json", ""
 		case check != "":
 			t.AddNote("check %s %s", c.Name, check)
@@ -141,7 +142,7 @@ func (r *reader) readMySQLColumns(ctx context.Context, written map[*Table]mysqlT
 	}
 }
 
-// readLossy reads a default in which the server may have written question marks: for characters above U+FFFF, and in MariaDB
+// readLossy reads a default that may have question marks from the server: for characters above U+FFFF, and in MariaDB
 // for bytes that are no ASCII. It tells the value beside a row only.
 func (r *reader) readLossy(ctx context.Context, t *Table, c *plan.Column) {
 	var value string

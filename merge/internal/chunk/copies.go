@@ -91,7 +91,7 @@ func (r *copiesReader) byHash(columns []*plan.Column, after, upto []any, limit i
 		within = append(within, hash+" <= "+r.place(upto[0]))
 	}
 	some := ""
-	if limit > 0 { // rows before after have its hash; of the last hash there may be some only, and they are as good as the others
+	if limit > 0 { // rows before after have its hash; of the last hash there may be some only, and any of them will do
 		most := limit
 		if after != nil {
 			n, _ := after[1].(int64)
@@ -110,7 +110,7 @@ func (r *copiesReader) byHash(columns []*plan.Column, after, upto []any, limit i
 		" FROM (SELECT " + list + from + all(within) + some + ") AS some_) AS rows_" + all(where) + " ORDER BY k, n" + upTo(limit)
 }
 
-// all returns the clause for rows of which all conditions are true.
+// all returns the clause for rows that meet all conditions.
 func all(conditions []string) string {
 	if len(conditions) == 0 {
 		return ""

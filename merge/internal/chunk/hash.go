@@ -19,7 +19,7 @@ import (
 )
 
 // A Sum is the 128-bit sum of the hashes of rows, so that their order does not
-// matter and sums of chunks add up to that of a table.
+// matter, and the sums of chunks add up to the table's.
 type Sum [2]uint64
 
 // Add adds the sum of other rows.

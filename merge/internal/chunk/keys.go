@@ -55,7 +55,9 @@ func (s *Span) Read(ctx context.Context, e *dialect.Dialect, q Queryer, table st
 	name, condition := e.Quote(by[0].Name), ""
 	gap := (uint64(last)-uint64(first))/uint64(len(ids)) + 1
 	filtered := gap <= 2*s.gap
-	if filtered { // the server passes over rows of others by the bits that all of the keys have in common, as ids of one worker do
+	// the server passes over rows of others by the bits that all of the keys have in common, as ids of one worker
+	// do
+	if filtered {
 		mask := commonBits(ids)
 		condition = fmt.Sprintf(" AND %s & %d = %d", name, mask, uint64(first)&mask)
 	}
@@ -63,7 +65,7 @@ func (s *Span) Read(ctx context.Context, e *dialect.Dialect, q Queryer, table st
 	n, err := readOf(ctx, e, q, text, columns, nil, at, ids, func(row []any) { all = append(all, row) })
 	switch s.sparse = n > most; {
 	case filtered:
-	case n > len(keys)*5/4: // and not too many: to look for those that the server can pass over does not take long
+	case n > len(keys)*5/4: // and not too many: looking for rows that the server can skip does not take long
 		s.gap = gap
 	default:
 		s.gap = 0
@@ -71,7 +73,7 @@ func (s *Span) Read(ctx context.Context, e *dialect.Dialect, q Queryer, table st
 	return all, !s.sparse, err
 }
 
-// commonBits returns the bits, below those that differ, in which all of some integers agree.
+// commonBits returns the bits, below the ones that differ, that some integers have in common.
 func commonBits(ids []int64) uint64 {
 	differing := uint64(0)
 	for _, id := range ids {
@@ -101,7 +103,7 @@ func integersOf(e *dialect.Dialect, columns, by []*plan.Column, keys [][]any) (i
 }
 
 // ReadExpressions returns those rows whose values in the columns by are among keys, in any order: their values in
-// by, and then those of expressions as texts, of which NULL is nil.
+// by, and then the values of expressions as texts, where NULL is nil.
 func ReadExpressions(ctx context.Context, e *dialect.Dialect, q Queryer, table string, by []*plan.Column, keys [][]any, expressions []string) (all [][]any, err error) {
 	columns, list := slices.Clone(by), e.SelectList(by)
 	as := map[sqlsnow.Dialect]string{sqlsnow.MySQL: "CHAR", sqlsnow.Postgres: "TEXT", sqlsnow.SQLite: "TEXT"}[e.Kind]

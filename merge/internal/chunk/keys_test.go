@@ -37,7 +37,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestRunsAreBounded sees to it that no statement reads many times as many rows as there are ids.
+// TestRunsAreBounded fails if a statement reads many times as many rows as there are ids.
 func TestRunsAreBounded(t *testing.T) {
 	e, err := dialect.Of(sqlsnow.MySQL)
 	if err != nil {

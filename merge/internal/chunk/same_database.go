@@ -54,7 +54,7 @@ func SameDatabase(ctx context.Context, a, b *Session) (bool, error) {
 	return sameNames(ctx, a, b, "SELECT CONCAT_WS(':', @@hostname, @@port), @@datadir")
 }
 
-// shareDatabase reports whether two sessions have the name of a database in common. The query returns that of a
+// shareDatabase reports whether two sessions have the name of a database in common. The query returns the name for a
 // session, and the name of what it is in, if that counts too.
 func shareDatabase(ctx context.Context, a, b *Session, query string) (bool, error) {
 	var names [2][]string

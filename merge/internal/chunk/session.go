@@ -39,7 +39,7 @@ type Session struct {
 
 	renew   string    // begins the transaction that the session is always within, if it is
 	renewed time.Time // when that was
-	trying  bool      // the transaction is that of Try, and no statement ends it
+	trying  bool      // the transaction belongs to Try, and no statement ends it
 }
 
 // OpenSession takes a connection from db. A source's is read-only.
@@ -74,7 +74,7 @@ func OpenSession(ctx context.Context, e *dialect.Dialect, db *sql.DB, settings [
 // markAge is how long a session reads before it looks for its mark again.
 const markAge = time.Second
 
-// checkMark returns [report.ErrMultiplexed] unless the connection is still that of the session, as its variable shows.
+// checkMark returns [report.ErrMultiplexed] unless the session still has its connection, as its variable shows.
 func (s *Session) checkMark(ctx context.Context) error {
 	if s.mark == "" {
 		return nil
@@ -99,7 +99,7 @@ func (s *Session) Set(ctx context.Context, text string) error {
 	return err
 }
 
-// ExecContext is that of [sql.Conn]. Outside of [Session.Try] its effect is committed.
+// ExecContext is like [sql.Conn.ExecContext]. Outside of [Session.Try] its effect is committed.
 func (s *Session) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if s.renew == "" || s.trying {
 		return s.Conn.ExecContext(ctx, query, args...)
@@ -136,7 +136,7 @@ func (s *Session) Rest(ctx context.Context) error {
 	return s.Engine.Failed("begin another transaction", err)
 }
 
-// QueryContext is that of [sql.Conn].
+// QueryContext is like [sql.Conn.QueryContext].
 func (s *Session) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	s.goOn(ctx)
 	if time.Since(s.marked) > markAge && !s.trying {
@@ -151,7 +151,7 @@ func (s *Session) QueryContext(ctx context.Context, query string, args ...any) (
 	return rows, err //nolint:rowserrcheck // the caller's
 }
 
-// QueryRowContext is that of [sql.Conn].
+// QueryRowContext is like [sql.Conn.QueryRowContext].
 func (s *Session) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	s.goOn(ctx)
 	row := s.Conn.QueryRowContext(ctx, query, args...)

@@ -24,7 +24,7 @@ func NewThrottle(rows int) *Throttle {
 	return &Throttle{rows: rows}
 }
 
-// Most returns how many rows one read should have at most, given how many it would have: those of a quarter of a
+// Most returns how many rows one read should have at most, given how many it would have: the rows of a quarter of a
 // second.
 func (t *Throttle) Most(rows int) int {
 	if t == nil {

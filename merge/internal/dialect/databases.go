@@ -7,8 +7,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// In returns the dialect of sessions in which tables of several databases are merged: databases are their names
-// there, by those that the plan has. The name "" is of the database of tables without one. Without databases it
+// In returns the dialect of sessions that merge tables of several databases: databases are their names
+// there, by their names in the plan. The name "" stands for the database of tables without one. Without databases it
 // returns d itself.
 func (d *Dialect) In(databases map[string]string) *Dialect {
 	if len(databases) == 0 {
@@ -55,7 +55,7 @@ func (d *Dialect) Locate(name string) (database, table string) {
 	return d.databases[""], name
 }
 
-// Expand writes the names of databases in place of those of the plan in braces, such as {auth}. The values are
+// Expand replaces the plan's names of databases in braces, such as {auth}, by the real ones. The values are
 // pairs of other texts in braces and what is written in their place, which count before the names.
 func (d *Dialect) Expand(text string, values ...string) string {
 	for name, database := range d.databases {

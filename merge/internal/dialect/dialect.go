@@ -35,9 +35,12 @@ type Dialect struct {
 	Begin string // a transaction that writes
 
 	Source, Target []string // statements that a session begins with
-	Within         bool     // they begin a transaction: a session is always within one, and leaves no setting behind in a pooler
-	Unchecked      string   // turns foreign keys off in a session
-	Saved          string   // returns the statements, with ; between them, that set the settings of a session back; empty where there is nothing to set back
+	// they begin a transaction: a session is always within one, and leaves no setting behind in a pooler
+	Within    bool
+	Unchecked string // turns foreign keys off in a session
+	// returns the statements, with ; between them, that set the settings of a session back; empty where there is
+	// nothing to set back
+	Saved string
 
 	IfMissing string            // in CREATE INDEX
 	types     map[string]string // of the ledger's columns
@@ -45,7 +48,7 @@ type Dialect struct {
 	databases map[string]string // see In
 }
 
-// A Carrier is the Go type in which the values of a column are carried. NULL is nil in all of them.
+// A Carrier is the Go type that carries the values of a column. NULL is nil in all of them.
 type Carrier uint8
 
 // The carriers.

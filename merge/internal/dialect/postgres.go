@@ -13,7 +13,8 @@ var postgres = sync.OnceValue(func() *Dialect {
 	// In one message, so that they come to one server connection even through a pooler.
 	const plain = "; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL extra_float_digits = 3" +
 		"; SET LOCAL bytea_output = 'hex'; SET LOCAL standard_conforming_strings = on"
-	const idle = "; SET LOCAL idle_in_transaction_session_timeout = 0" // a pause must not end it; a transaction that writes has the server's limit
+	// a pause must not end it; a transaction that writes has the server's limit
+	const idle = "; SET LOCAL idle_in_transaction_session_timeout = 0"
 	carrier := func(c *plan.Column) Carrier {
 		switch sqltype.Of(sqlsnow.Postgres, c.Type).Kind {
 		case sqltype.Integer:

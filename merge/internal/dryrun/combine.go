@@ -11,7 +11,7 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// combine looks for rows of a table whose values, with those of the rows that are merged into them, would not fit.
+// combine looks for rows of a table whose values, combined with the values of rows merged into them, would not fit.
 func combine(ctx context.Context, d *dryRun, t *plan.Table) error {
 	if len(d.winners) == 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// foreignKeys returns those that the target checks, and that rows of the source may not satisfy although their
+// foreignKeys returns the keys that the target checks, and that rows of the source may not satisfy although their
 // references are right. A column that the source does not have is NULL.
 func foreignKeys(f *tableForecast) (all []*preflight.ForeignKey) {
 	t := f.of.Table
@@ -32,7 +32,7 @@ func foreignKeys(f *tableForecast) (all []*preflight.ForeignKey) {
 	return all
 }
 
-// foreign looks for rows whose values in a foreign key will be those of no row of the target.
+// foreign looks for rows whose values in a foreign key will match no row of the target.
 func foreign(ctx context.Context, f *tableForecast, rows [][]any, verdicts []rekey.Verdict) error {
 	for _, k := range f.keys {
 		tuples, same := map[int][]any{}, map[string][]int{}
@@ -89,8 +89,8 @@ func tuple(f *tableForecast, k *preflight.ForeignKey, values []any, verdict reke
 	return all
 }
 
-// meets reports whether the row of a source with a tuple, or that of the target, which has no name, is the one that
-// the foreign key of the row leads to: old ids are those of the row's own source, and what stands for no row stays
+// meets reports whether the row of a source with a tuple, or of the target, which has no name, is the one that
+// the foreign key of the row leads to: old ids belong to the row's own source, and what stands for no row stays
 // as it is.
 func meets(f *tableForecast, k *preflight.ForeignKey, tuple []any, database string) bool {
 	if database != "" && (k.Parent.Skip || !k.Parent.In(database)) {

@@ -23,7 +23,7 @@ func (d *dryRun) sourceTable(source string, t *plan.Table) *ledger.SourceTable {
 	return s
 }
 
-// allSourceTables returns those of all tables.
+// allSourceTables returns the source tables of all tables.
 func (d *dryRun) allSourceTables() (all []*ledger.SourceTable) {
 	for _, t := range d.Order {
 		for _, source := range d.Plan.SourcesOf(t) {

@@ -41,7 +41,7 @@ type tableForecast struct {
 	of      *ledger.SourceTable
 	row     *report.TableForecast
 	columns []*rekey.IDColumn
-	sound   map[*rekey.IDColumn]bool // references of which all are known to be ids of rows of the source
+	sound   map[*rekey.IDColumn]bool // references that are all known to be ids of rows of the source
 	rooms   []*settle.Room           // for each column what it must fit in the target
 	keys    []*preflight.ForeignKey
 	highest map[*ledger.SourceTable]int64 // see highestOf
@@ -60,7 +60,7 @@ type tableForecast struct {
 	silent  bool // only which rows are left out is looked for
 }
 
-// A gone is an id of no row, in the column at an index.
+// A gone is an id without a row, in the column at an index.
 type gone struct {
 	at, ref int
 	text    string

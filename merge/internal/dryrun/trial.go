@@ -68,7 +68,7 @@ func (x *trial) tell(f *tableForecast, row, column string, err error) {
 	f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: row, Err: err})
 }
 
-// write inserts rows, and returns those that the database refuses.
+// write inserts rows, and returns the ones that the database refuses.
 func (x *trial) write(ctx context.Context, insert *chunk.Inserter, rows [][]any) (refused map[int]error, err error) {
 	s := x.conns.Target
 	within := func(rows [][]any) (cause, err error) {

@@ -16,7 +16,7 @@ type copiesTrial struct {
 	want    []chunk.Sum
 }
 
-// newCopiesTrial sums up the rows that the temporary table has before those of the source.
+// newCopiesTrial sums up the rows that the temporary table has before rows of the source are added.
 func (x *trial) newCopiesTrial(ctx context.Context, f *tableForecast) (c *copiesTrial, err error) {
 	c = &copiesTrial{}
 	for n := range f.of.Columns {

@@ -22,7 +22,8 @@ import (
 // reason says what of a table only the database can judge, or "".
 func reason(d *dryRun, t *plan.Table, target *catalog.Table, sources map[string]*catalog.Catalog) string {
 	for _, note := range target.Notes {
-		if !strings.HasPrefix(note, "trigger ") && !strings.HasPrefix(note, "column ") { // of columns, notes are about how they are stored
+		// of columns, notes are about how they are stored
+		if !strings.HasPrefix(note, "trigger ") && !strings.HasPrefix(note, "column ") {
 			return note
 		}
 	}
@@ -85,7 +86,8 @@ func takes(d sqlsnow.Dialect, is, was *plan.Column) bool {
 	case is.Collation != was.Collation:
 		return false
 	case strings.EqualFold(is.Type, was.Type):
-		return d != sqlsnow.Postgres || a.Kind != sqltype.Other || builtin[sqltype.Word(is.Type)] // an enumeration or domain may be another one
+		// an enumeration or domain may be another one
+		return d != sqlsnow.Postgres || a.Kind != sqltype.Other || builtin[sqltype.Word(is.Type)]
 	}
 	return a.Kind == sqltype.Integer && b.Kind == sqltype.Integer || a.Kind == sqltype.Text && b.Kind == sqltype.Text && d != sqlsnow.MySQL
 }

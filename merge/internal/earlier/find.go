@@ -16,8 +16,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A Table is a source table of an earlier merge, by the ledger of a source, and the table of the source that has its rows
-// now.
+// A Table is a source table of an earlier merge, by the ledger of a source, and the table of the source that has
+// its rows now.
 type Table struct {
 	*ledger.Earlier
 	next  string // the table of the plan, if the merge was that which made the source
@@ -142,7 +142,7 @@ func strayLedger(ctx context.Context, j *work.Job, s *chunk.Session) error {
 
 // number numbers what one source has from a number on, and finds what has its new ids.
 func number(found []Table, r *ledger.Run, source string, number int64) (all []*ledger.Earlier) {
-	numbers := map[int64]int64{} // by those of the source's ledger
+	numbers := map[int64]int64{} // by the databases in the source's ledger
 	for i, h := range found {
 		e := h.Earlier
 		e.ID = number + int64(i)

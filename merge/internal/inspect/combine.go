@@ -67,11 +67,11 @@ func combine(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) 
 	return p
 }
 
-// A combiner makes one table of those of the sources.
+// A combiner makes one table of the sources' tables.
 type combiner struct {
 	d     sqldialect.Dialect
 	all   []string         // the sources
-	names []string         // those that have the table
+	names []string         // the sources that have the table
 	found []*catalog.Table // the table in each of them
 	into  *plan.Table
 }
@@ -148,7 +148,7 @@ func (u *combiner) substitute() {
 	u.into.AddNote("no primary key, and no unique key without NULL: equal rows are several rows, and as many are copied")
 }
 
-// column makes one column of those of a name.
+// column makes one column of all columns with a name.
 func (u *combiner) column(name string) (c *plan.Column) {
 	collation := func(c *plan.Column, options string) string {
 		if c.Collation == "" && sqltype.Of(u.d, c.Type).Kind == sqltype.Text {

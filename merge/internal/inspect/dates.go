@@ -21,10 +21,10 @@ type creation struct {
 	ascend float64 // in how many of the pairs of rows the later id has no earlier date
 }
 
-// vague is the rank from which on a name says that a column is a time, and not of what.
+// From the rank vague on, a name says that a column is a time, but not of what.
 const vague = 2
 
-// grows is the share of pairs of rows from which on the later id has the later date, as of a column that is written
+// grows is the least share of pairs of rows whose later id has the later date, as in a column that is written
 // once.
 const grows = 0.95
 

@@ -11,7 +11,8 @@
 //	questions.go     verdicts as questions, one for all columns of one meaning; evidence.go: what speaks for them
 //	solve.go         whose ids columns hold, for the schema as a whole
 //	score.go         points of evidence for one column and one key
-//	keys.go          columns that may hold ids, keys, and how values lie among ids; unnamed.go: ids without a name that says so
+//	keys.go          columns that may hold ids, keys, and how values compare with ids
+//	unnamed.go       ids whose names do not tell
 //	reading.go       what the names of columns and tables say, in the words of the plan: see internal/refname
 //	references.go    polymorphic references, lists; kinds.go: those whose kinds only values tell
 //	packed.go        ids that are packed in values

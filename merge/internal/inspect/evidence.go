@@ -9,10 +9,10 @@ import (
 // mostRemarks is how many lines of evidence a question has, if that can be done by putting columns together.
 const mostRemarks = 3
 
-// sure is the certainty from which types and indexes are not said.
+// Above the certainty sure, types and indexes are not mentioned.
 const sure = 0.95
 
-// A remark is what is to be said of some fields alike: what their names say, how their values lie among the ids of
+// A remark is the evidence that some fields share: what their names say, how their values compare with the ids of
 // a key, and how certain the verdicts are.
 type remark struct {
 	fields    []*field
@@ -23,7 +23,7 @@ type remark struct {
 	where     string // where they are joined with the key
 }
 
-// evidenceOf tells what speaks for the verdicts on some fields. Fields of which the same is to be said share a
+// evidenceOf tells what speaks for the verdicts on some fields. Fields with the same evidence share a
 // line. Where those are too many, less is said of the names, types and tables, but never less of values that are no
 // ids. The table that is the answer is not named. Of a field that is named after no table and has ids of none
 // nothing is said, unless it is the only one.
@@ -113,7 +113,7 @@ func (f *field) structure() string {
 	return text
 }
 
-// group says how the values lie among the ids: columns of different groups do not share a line.
+// group says how the values compare with the ids: columns of different groups do not share a line.
 func (c *claim) group() string {
 	share := c.fit.found.share()
 	if c.all.of > 0 {
@@ -134,7 +134,7 @@ func (c *claim) group() string {
 	return "none"
 }
 
-// tell says it. Numbers of values are those of all fields together.
+// tell says it. Numbers of values count all fields together.
 func (r *remark) tell(answer string) string {
 	text := r.names()
 	if r.structure != "" {
@@ -213,7 +213,7 @@ func (r *remark) names() string {
 	return name + " of " + list(names, 2)
 }
 
-// distinctNames sorts names, and leaves out those that are there twice.
+// distinctNames sorts names, and removes duplicates.
 func distinctNames(names []string) []string {
 	names = slices.Clone(names)
 	slices.SortFunc(names, strings.Compare)

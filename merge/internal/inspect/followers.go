@@ -32,7 +32,7 @@ func (f *clashFinder) followers(ctx context.Context, t *plan.Table, column *plan
 	return names
 }
 
-// follows reports whether a name ends as that of a column does, or has a word of its table or for somebody.
+// follows reports whether a name ends like the name of a column, or has a word of its table or for somebody.
 func (f *clashFinder) follows(name string, t *plan.Table, column *plan.Column) bool {
 	has, want := refname.Words(name), refname.Words(column.Name)
 	if len(has) == 0 || len(want) == 0 {

@@ -18,7 +18,7 @@ type Database struct {
 	Rows    Rows
 }
 
-// Propose returns a plan to merge databases, the first of which has precedence.
+// Propose returns a plan to merge databases. The first one has precedence.
 func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*plan.Plan, error) {
 	e := &evidence{
 		dialect: d, rows: map[string]Rows{}, catalogs: map[string]*catalog.Catalog{},

@@ -13,14 +13,14 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// wholeKeys is how many ids of a table are read to look others up among them; those of larger tables are asked for.
+// wholeKeys is how many ids of a table are read to look others up among them; ids of larger tables are queried.
 const wholeKeys = 200_000
 
 // A key is a column that may number the rows of its table.
 type key struct {
 	*field
 	of      []string           // the words of the table
-	ids     map[string][]int64 // by source, in order; those of large tables are missing
+	ids     map[string][]int64 // by source, in order; without ids of large tables
 	counted bool               // a source counts it up
 	named   int                // how many columns are named after it
 	as      refname.Key
@@ -206,7 +206,7 @@ func (s *solver) newKey(ctx context.Context, f *field) *key {
 	return k
 }
 
-// A fit is how the values of a field lie among the ids of a key.
+// A fit is how the values of a field compare with the ids of a key.
 type fit struct {
 	found inclusion
 	known bool    // the key has ids
@@ -265,7 +265,8 @@ func (s *solver) fit(ctx context.Context, f *field, k *key) fit {
 		from, _ := slices.BinarySearch(all, low)
 		to, _ := slices.BinarySearch(all, high+1)
 		share := float64(to-from) / float64(high-low+1)
-		// The likelihood of references, of which few are orphans, against that of numbers that know nothing of the ids.
+		// The likelihood of references with few orphans, against the likelihood of numbers that know nothing of the
+		// ids.
 		share = min(0.98, max(share, 1e-6))
 		t.info += float64(hits)*math.Log(0.97/share) + float64(len(values)-hits)*math.Log(0.03/(1-share))
 		if least, most := all[0], all[len(all)-1]; most > least {

@@ -49,7 +49,7 @@ func otherHalf(t *plan.Table, c *plan.Column) *plan.Column {
 	return nil
 }
 
-// owner returns the only table that has rows of all ids, of which there are enough, or nil.
+// owner returns the only table that has rows for all ids, if there are enough ids, or nil.
 func (f *referenceFinder) owner(ctx context.Context, c *plan.Column, found ids) *plan.Table {
 	if found.count() < leastOfKind {
 		return nil

@@ -57,7 +57,7 @@ type candidate struct {
 	found inclusion
 }
 
-// candidates looks up values in the tables that have a score, other than that of the column c itself.
+// candidates looks up values in the tables that have a score, except the table of the column c itself.
 func (f *referenceFinder) candidates(ctx context.Context, c *plan.Column, values ids, score func(table string) float64) (all []candidate) {
 	for _, parent := range f.plan.Tables {
 		if n := score(parent.Name); n > 0 && parent.Key() != nil && parent.Key() != c {
@@ -67,7 +67,7 @@ func (f *referenceFinder) candidates(ctx context.Context, c *plan.Column, values
 	return all
 }
 
-// How well a name has to be like that of a table, see alike.
+// How similar a name has to be to the name of a table, see alike.
 const (
 	inShort = 3.0
 	aPart   = 2.0

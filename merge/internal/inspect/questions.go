@@ -25,7 +25,7 @@ const (
 	mostQuestions  = 25
 )
 
-// leastRival is the certainty from which another table is a candidate.
+// leastRival is the least certainty that makes another table a candidate.
 const leastRival = 0.03
 
 // ask makes questions of the verdicts: one for all columns of one meaning. Each field that is not certainly what it is
@@ -138,7 +138,8 @@ func (s *solver) joinSmall(groups []*group) []*group {
 		}
 		groups = slices.DeleteFunc(groups, single)
 	}
-	room := max(leastQuestions, len(s.plan.Tables)*mostQuestions/98) - 7 // five of those above, and two that are put together
+	// five of those above, and two that are put together
+	room := max(leastQuestions, len(s.plan.Tables)*mostQuestions/98) - 7
 	room = min(room, len(groups))
 	for _, g := range groups[room:] {
 		for _, f := range g.fields {

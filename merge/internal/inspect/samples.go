@@ -286,7 +286,7 @@ func (e *evidence) lookUp(ctx context.Context, s ids, table *plan.Table, key *pl
 	return total
 }
 
-// distinct returns the different ids among values, without those that are not positive.
+// distinct returns the different ids among values that are positive.
 func distinct(values []any) []int64 {
 	seen := map[int64]bool{}
 	var found []int64

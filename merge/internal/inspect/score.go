@@ -10,7 +10,7 @@ import (
 )
 
 // A claim is how much speaks for a field to hold the ids of a key. Scores are sums of points of evidence; about
-// three points more than those of what else it may be make a claim likely, see certainty.
+// three points more than for anything else make a claim likely, see certainty.
 type claim struct {
 	key   *key
 	name  float64 // points of the names
@@ -86,7 +86,7 @@ func (s *solver) likeness(f *field, k *key) (points float64, why string) {
 	return refname.Likeness(f.as(), k.as, s.only[f.name.Family()] == k)
 }
 
-// points weighs how values lie among ids.
+// points weighs how values compare with ids.
 func (t fit) points(n int) (points float64) {
 	share := t.found.share()
 	switch {
@@ -164,7 +164,7 @@ func (s *solver) ownPoints(k *key) float64 {
 	return points
 }
 
-// belongs reports whether the name of a table begins with that of another one, as the names of parts do.
+// belongs reports whether the name of a table begins with the name of another one, as the names of parts do.
 func (s *solver) belongs(k *key) bool {
 	return slices.ContainsFunc(s.keys, func(other *key) bool {
 		return len(other.of) < len(k.of) && slices.EqualFunc(k.of[:len(other.of)], other.of, refname.Abbreviates)

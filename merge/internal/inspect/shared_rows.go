@@ -104,7 +104,7 @@ func (f *clashFinder) comparable(t *plan.Table, by []string, key []any) bool {
 	return true
 }
 
-// clashes looks at the unique keys in which rows of two sources may clash, and proposes a rule for those in which
+// clashes looks at the unique keys whose rows may clash between sources, and proposes a rule for the ones where
 // they do.
 func (f *clashFinder) clashes(ctx context.Context) {
 	for _, t := range f.plan.Tables {

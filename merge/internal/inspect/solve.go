@@ -24,7 +24,7 @@ type solver struct {
 	only       map[string]*key // by family: the key that its name is like, if it is like no other
 }
 
-const rounds = 3 // in which columns of equal names speak for one another
+const rounds = 3 // where columns of equal names speak for one another
 
 // keysOf decides which primary keys number the rows of their own tables.
 func (s *solver) keysOf(ctx context.Context) {
@@ -59,7 +59,7 @@ func (s *solver) keysOf(ctx context.Context) {
 	for _, k := range s.keys {
 		k.own = s.ownPoints(k)
 	}
-	// Those that are least likely to be keys of their own are decided on first: others can't refer to them then.
+	// Columns that are least likely to be keys of their own are decided first: then others can't refer to them.
 	order := slices.Clone(s.keys)
 	slices.SortStableFunc(order, func(a, b *key) int { return cmp.Compare(a.own, b.own) })
 	for _, k := range order {

@@ -103,7 +103,7 @@ func Enter(routes []Route, name string, index int) []Route {
 // Edit calls edit with the text of each value at the end of a route, or of each name, and returns the JSON with
 // what edit returned in its place. If edit returns false, an element is left out of its array, a member out of its
 // object if its name was asked for, and any other value becomes null. Everything else stays as it is, to the byte.
-// An array or object into which other routes continue is not at the end of a route. Names that come to be equal are
+// An array or object that other routes continue into is not at the end of a route. Names that become equal are
 // an error.
 func Edit(text string, routes []Route, edit func(ref int, value string) (string, bool)) (string, error) {
 	if !json.Valid([]byte(text)) {

@@ -42,7 +42,7 @@ func (c *Counts) Add(o Counts) {
 	c.Dropped += o.Dropped
 }
 
-// In returns the same chunk for another phase, of which only Read is known.
+// In returns the same chunk for another phase, where only Read is known.
 func (c Chunk) In(phase string) Chunk {
 	return Chunk{SourceTable: c.SourceTable, Phase: phase, Seq: c.Seq, Lo: c.Lo, Hi: c.Hi, Counts: Counts{Read: c.Read}}
 }

@@ -5,7 +5,8 @@
 //	id_map.go        from old to new ids: rows; packs.go: lists, for large tables;
 //	                 pages.go: parts of the map that stay in memory
 //	earlier.go       the source tables of the merges that made sources, whose ledgers are copied
-//	chunks.go        the chunks of rows that a phase has done, and the values that were changed; tallies.go: sums over them
+//	chunks.go        the chunks of rows that a phase has done, and the values that were changed
+//	tallies.go       sums over them
 //	ledger.go        the tables
 //	after.go         the statements that are executed after a merge
 //	source_table.go  one table of one source in a run; id_range.go: the new ids that its rows may get;

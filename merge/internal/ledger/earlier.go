@@ -16,9 +16,12 @@ import (
 // one. Its part of the source's ledger is copied into the target's, so that old ids are found when the source is
 // gone.
 type Earlier struct {
-	ID    int64  // of its row in snow_merge_earlier, and of its rows in the other tables; no source table of the target has the same
-	Run   string // that the target is the target of
-	Path  string // the names of the sources that lead to it, with slashes: m12/eu is source eu of the merge that made source m12
+	// of its row in snow_merge_earlier, and of its rows in the other tables; no source table of the target has the
+	// same
+	ID  int64
+	Run string // that the target is the target of
+	// the names of the sources that lead to it, with slashes: m12/eu is source eu of the merge that made source m12
+	Path  string
 	Table string // as that merge has called it
 	Next  int64  // the source table, or the Earlier, whose old ids are its new ones
 	From  int64  // its number in the ledger of the run's source
@@ -92,7 +95,7 @@ type MergedTable struct {
 	Rekeys        bool
 }
 
-// Merges returns the runs of all plans in the order in which they began.
+// Merges returns the runs of all plans, in the order of their beginnings.
 func (l Ledger) Merges(ctx context.Context) (all []*Merge, err error) {
 	byRun := map[string]*Merge{}
 	err = l.Query(ctx, "SELECT run, state, phase, plan FROM snow_merge_runs ORDER BY started_us, run", nil, func(rows *sql.Rows) error {
@@ -121,7 +124,7 @@ func (l Ledger) Merges(ctx context.Context) (all []*Merge, err error) {
 	return all, err
 }
 
-// A Part is a table of the ledger of which an [Earlier] has rows.
+// A Part is a table of the ledger that an [Earlier] has rows of.
 type Part struct {
 	table   string
 	columns []*plan.Column // without the number of the source table; the key comes first
@@ -129,7 +132,7 @@ type Part struct {
 	rows    int            // that one transaction copies
 }
 
-// Parts returns the tables of the ledger of which an Earlier has rows.
+// Parts returns the tables of the ledger that an Earlier has rows of.
 func Parts(d sqlsnow.Dialect) []Part {
 	column := func(name, typ string) *plan.Column { return &plan.Column{Name: name, Type: typ} }
 	text, bytes := "text", "text"

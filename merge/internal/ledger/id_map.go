@@ -17,7 +17,7 @@ type Fate uint8
 
 // The fates.
 const (
-	Missing Fate = iota // there is no such row
+	Missing Fate = iota // the row does not exist
 	Kept                // it has the id that it had
 	Rekeyed             // it has a new id
 	Merged              // another row stands for it
@@ -79,7 +79,7 @@ func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 	return found, nil
 }
 
-// Olds returns the old ids of the rows that have come to have some ids. It is
+// Olds maps new ids back to the old ones. It is
 // for tables that others refer to, which have no packs.
 func (m IDMap) Olds(ctx context.Context, t *SourceTable, ids []int64) (map[int64][]int64, error) {
 	found := map[int64][]int64{}
@@ -98,7 +98,7 @@ func (m IDMap) among(ctx context.Context, t *SourceTable, column string, ids []i
 	return chunk.Runs(m.Engine, column, ids, func(condition string, args []any) error { return m.rows(ctx, t, condition, args, visit) })
 }
 
-// Each visits all entries in the order of their old ids: those of each pack in
+// Each visits all entries in the order of their old ids: the entries of each pack in
 // their place among the rows.
 func (m IDMap) Each(ctx context.Context, t *SourceTable, visit func(old int64, after Successor) error) error {
 	condition, from := "TRUE", int64(math.MinInt64)
@@ -126,7 +126,7 @@ func (m IDMap) Each(ctx context.Context, t *SourceTable, visit func(old int64, a
 	}
 }
 
-// Page returns entries in the order of their old ids, from one on: at most limit of them, or those of a pack. There
+// Page returns entries in the order of their old ids, from one on: at most limit of them, or all of a pack. There
 // are none after the last one. Unlike Each it leaves the session free for other statements between two pages.
 func (m IDMap) Page(ctx context.Context, t *SourceTable, from int64, limit int) (olds []int64, after []Successor, err error) {
 	next, err := packAt(ctx, m.Ledger, t, from)

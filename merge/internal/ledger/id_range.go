@@ -17,7 +17,7 @@ import (
 // one, so that its ids ascend from tick to tick. Or, where IDs are numbers, the
 // numbers from First up to and not including End.
 //
-// The place of an id is its number among those of the range, in their order:
+// The place of an id is its number among the ids of the range, in order:
 // the id without the bits that all of them have in common. A number is its own
 // place.
 type IDRange struct {
@@ -81,7 +81,7 @@ func (r IDRange) Compose(tick int64, sequence uint64) uint64 {
 	return id << b.Shard
 }
 
-// Stride is how far the ids of a tick are from those of the next one of its span.
+// Stride is how far the ids of a tick are from the ids of the next tick of its span.
 func (r IDRange) Stride() uint64 { return r.Compose(1, 0) - r.Compose(0, 0) }
 
 // Leap is how much farther than a stride the last tick of a span is from the first
@@ -94,7 +94,7 @@ func (r IDRange) Leap() uint64 {
 // own returns what the ids of the range have in common: id & mask == value. No
 // two ranges of a run have the same.
 func (r IDRange) own() (mask, value uint64) {
-	// The bits of the lane are those of Leap.
+	// The bits of the lane are the bits of Leap.
 	return r.Stride() - uint64(r.Width())<<r.Layout.Bits().Shard | r.Leap(), r.Compose(0, r.First)
 }
 

@@ -17,17 +17,22 @@ import (
 //
 //	snow_merge_lease          one row: which process may write, its fencing token, and a random name of the target
 //	snow_merge_runs           a row for each plan that was run
-//	snow_merge_source_tables  a row for each run, source and table, with the number by which the tables below refer to it, and its new ids: a layout, "dense", or
-//	                          "offset" and the offset; and from which number up to which, of the sequence of a worker or of the ids themselves
-//	snow_merge_map            the rows with a Role key whose id changed. kind 0: new_id is the row's own; 1: it was merged, and new_id is that of the row
-//	                          which stays; 2: it was dropped, and new_id is NULL
-//	snow_merge_packs          in place of such rows of kind 0, for a large table in MySQL: those of a chunk in two lists, see [IsPackable]
-//	snow_merge_chunks         for each phase the chunks of rows that are done. The chunks are those of phase mint
-//	snow_merge_changes        values that were changed to avoid a clash, rows that were dropped and why, rows of tables without a Role key
-//	                          that were merged, and what rows of the target get of rows that were merged into them
-//	snow_merge_earlier        the source tables of the merges that made sources of the runs, whose parts of the sources' ledgers are copied: rows of
-//	                          snow_merge_map, snow_merge_packs and snow_merge_changes with numbers that no source table has
-//	snow_merge_after          the plan's statements for the target that have begun or are done; under 0 the report of verification
+//	snow_merge_source_tables  a row for each run, source and table, with a number that tables below refer to, and its
+//	                          new ids: a layout, "dense", or "offset" and the offset; and the first and last number, of
+//	                          the sequence of a worker or of the ids themselves
+//	snow_merge_map            the rows with a Role key whose id changed. kind 0: new_id is the row's own; 1: it was
+//	                          merged, and new_id belongs to the row which stays; 2: it was dropped, and new_id is NULL
+//	snow_merge_packs          in place of such rows of kind 0, for a large table in MySQL: a chunk's in two lists, see
+//	                          [IsPackable]
+//	snow_merge_chunks         for each phase the chunks of rows that are done. Phase mint makes the chunks
+//	snow_merge_changes        values that were changed to avoid a clash, rows that were dropped and why, rows of tables
+//	                          without a Role key that were merged, and what rows of the target get of rows that were
+//	                          merged into them
+//	snow_merge_earlier        the source tables of the merges that made sources of the runs. Their parts of the sources'
+//	                          ledgers are copied: rows of snow_merge_map, snow_merge_packs and snow_merge_changes with
+//	                          numbers that no source table has
+//	snow_merge_after          the plan's statements for the target that have begun or are done; under 0 the report of
+//	                          verification
 //
 // snow_merge_runs is made last: where it is, the others are.
 const ledgerTables = `
@@ -75,7 +80,8 @@ const (
 	ChangeRenamed = "renamed"
 	ChangeSet     = "set" // another value of a row that was renamed
 	ChangeMerged  = "merged"
-	ChangeJoined  = "joined" // merged into a row that the target had before, whose key is after_value, and which gets values of it
+	// merged into a row that the target had before, whose key is after_value, and which gets values of it
+	ChangeJoined  = "joined"
 	ChangeDropped = "dropped"
 
 	// ChangeCombined is a value that a row of the target gets, under the first of the source tables whose rows are

@@ -12,7 +12,7 @@ type Numbers struct {
 	Last  int64 `json:"last"`
 }
 
-// Left returns the numbers that runs have left free for merges to come, by table, those of the latest run first.
+// Left returns the numbers that runs have left free for later merges, by table, the latest run first.
 func (l Ledger) Left(ctx context.Context) (map[string][]Numbers, error) {
 	left := map[string][]Numbers{}
 	err := l.Query(ctx, "SELECT config FROM snow_merge_runs ORDER BY started_us DESC, run", nil, func(rows *sql.Rows) error {
@@ -32,7 +32,7 @@ func (l Ledger) Left(ctx context.Context) (map[string][]Numbers, error) {
 	return left, err
 }
 
-// SetNumbers writes down from which number up to which the new ids of a source table are.
+// SetNumbers stores the first and the last number of the new ids of a source table.
 func (l Ledger) SetNumbers(ctx context.Context, t *SourceTable) error {
 	_, err := l.Q.ExecContext(ctx, l.Engine.SQL("UPDATE snow_merge_source_tables SET first_number = ?, end_number = ? WHERE source_table = ?"),
 		int64(t.Ids.First), int64(t.Ids.End), t.ID)

@@ -72,7 +72,7 @@ func packAt(ctx context.Context, l Ledger, t *SourceTable, old int64) (found *pa
 	return found, err
 }
 
-// packs visits the packs of a source table of which a condition is true.
+// packs visits the packs of a source table that meet a condition.
 func (l Ledger) packs(ctx context.Context, t *SourceTable, condition string, args []any, visit func(*pack)) error {
 	text := "SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs WHERE source_table = " + strconv.FormatInt(t.ID, 10) + " AND " + condition
 	return l.Query(ctx, text, args, func(rows *sql.Rows) error {

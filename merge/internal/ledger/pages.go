@@ -57,7 +57,7 @@ func (m IDMap) Remember(p *Pages) IDMap {
 	return m
 }
 
-// remembered adds the successors that pages and packs in memory have, reading those that are worth it, and returns
+// remembered adds the successors that pages and packs in memory have, reading the ones that are worth it, and returns
 // the ids that are in none of them.
 func (m IDMap) remembered(ctx context.Context, t *SourceTable, olds []int64, found map[int64]Successor) (rest []int64, err error) {
 	if t.Packable {
@@ -84,7 +84,7 @@ func (p *Pages) find(table int64, olds []int64, found map[int64]Successor, read 
 		}
 		known := p.known[id]
 		if known == nil {
-			dense := n >= denseIDs && olds[n-1]-olds[0] < denseIDs*int64(n) // as those of rows that follow on each other
+			dense := n >= denseIDs && olds[n-1]-olds[0] < denseIDs*int64(n) // as the references of consecutive rows
 			if p.missed[id] += n; !dense && p.missed[id] < pageMisses {
 				rest, olds = append(rest, olds[:n]...), olds[n:]
 				continue
@@ -215,7 +215,7 @@ func (m IDMap) packEnds(ctx context.Context, t *SourceTable) (ends []int64, err 
 	return ends, err
 }
 
-// packPages reads packs, of which the last old ids are ends.
+// packPages reads the packs that end with some old ids.
 func (m IDMap) packPages(ctx context.Context, t *SourceTable, ends []int64) (all []*page, err error) {
 	condition, args := chunk.AnyOf(m.Engine, "last_old", ends)
 	err = m.packs(ctx, t, condition, args, func(p *pack) { all = append(all, &page{olds: p.olds, news: p.news}) })

@@ -31,9 +31,10 @@ type Facts struct {
 	Rows       map[string]int64  `json:"rows"`                 // of the target's tables
 	Assertions map[string]string `json:"assertions,omitempty"` // what they gave in the target
 
-	Databases map[string]string `json:"databases,omitempty"` // of the target by those of the plan, if there are several
+	Databases map[string]string `json:"databases,omitempty"` // of the target by the plan's names, if there are several
 
-	Left map[string]Numbers `json:"left,omitempty"` // by table: the new ids of the run, and the numbers above them that stay free for merges to come
+	// by table: the new ids of the run, and the numbers above them that stay free for merges to come
+	Left map[string]Numbers `json:"left,omitempty"`
 }
 
 // Table returns a table of a source, or nil.

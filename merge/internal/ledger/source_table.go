@@ -109,7 +109,7 @@ func (s *SourceTable) Only(want func(c *plan.Column) bool) *SourceTable {
 	return &part
 }
 
-// Position returns the index of a column among those that are copied, or -1.
+// Position returns the index of a column among the copied ones, or -1.
 func (s *SourceTable) Position(column string) int {
 	return slices.IndexFunc(s.Columns, func(c *plan.Column) bool { return c.Name == column })
 }

@@ -27,7 +27,9 @@ type Choice struct {
 	typ   string // of the column in the target
 	least int64
 	most  int64
-	keep  int64 // numbers above the new ids that stay free: for merges to come, and one for the next row that the target numbers
+	// numbers above the new ids that stay free: for merges to come, and one for the next row that the target
+	// numbers
+	keep int64
 
 	order []string         // the sources whose rows get new ids
 	old   map[string]idSet // of their rows
@@ -88,7 +90,7 @@ func Choose(ctx context.Context, j *work.Job, c *chunk.Conns, t *plan.Table, tar
 // look returns which ids the rows of a source have.
 func (n *Choice) look(ctx context.Context, s *chunk.Session) (ids idSet, err error) {
 	key := n.Engine.Quote(n.table.Key().Name)
-	var low, high sql.NullString // drivers have several types for those of BIGINT UNSIGNED
+	var low, high sql.NullString // drivers have several types for values of BIGINT UNSIGNED
 	err = s.QueryRowContext(ctx, "SELECT COUNT(*), MIN("+key+"), MAX("+key+") FROM "+s.Engine.Table(n.table.Name)).Scan(&ids.rows, &low, &high)
 	if err != nil || ids.rows == 0 {
 		return ids, n.Engine.Failed("look for the highest id of table "+strconv.Quote(n.table.Name), err)
@@ -174,7 +176,7 @@ func (n *Choice) within(ctx context.Context, least, most int64, left bool) error
 	return n.offsets(ctx, most-keep, top)
 }
 
-// dense makes one range of all sources: where that of one ends, and of the next one begins, mint finds out. How
+// dense makes one range of all sources: mint finds out where one source ends and the next one begins. How
 // many rows are merged or left out is not known yet, so that it may turn out there that there is no room.
 func (n *Choice) dense(first, last int64, left bool) error {
 	n.Highest = addTo(first-1, n.rows)
@@ -188,7 +190,7 @@ func (n *Choice) dense(first, last int64, left bool) error {
 	return nil
 }
 
-// offsets makes ranges of the offsets of the plan, and chooses those that it does not have. No row that keeps its
+// offsets makes ranges of the offsets of the plan, and chooses the missing ones. No row that keeps its
 // id has one above top, up to last.
 func (n *Choice) offsets(ctx context.Context, last, top int64) error {
 	clear(n.Ranges)
@@ -333,7 +335,7 @@ func roundUp(n int64) int64 {
 	return n
 }
 
-// StandIn returns a number for a row that other rows refer to. It is other than that of any other row, if there is
+// StandIn returns a number for a row that other rows refer to. It differs from any other row's, if there is
 // room for that.
 func (n *Choice) StandIn(source string, id int64) int64 {
 	if r := n.Ranges[source]; r.IDs == plan.IDsOffset {

@@ -15,7 +15,7 @@ type Codec interface {
 	Replace(value string, by func(place, id string) (string, error)) (string, error)
 }
 
-// Replace calls c.Replace, and then reads the ids of the value that it returned: if these are not those that by
+// Replace calls c.Replace, and then reads the ids of the value that it returned: if they differ from what by
 // returned, in the same order, it is an error. So nothing is written that can't be read. With the same ids a value
 // stays as it is.
 func Replace(c Codec, value string, by func(place, id string) (string, error)) (string, error) {
@@ -76,7 +76,7 @@ type span struct {
 	write      func(id string) (string, error) // nil: as the digits are
 }
 
-// A finder finds the ids in a text, in the order of their places, of which no two overlap.
+// A finder finds the ids in a text, in order. No two places overlap.
 type finder interface {
 	find(text string) ([]span, error)
 }

@@ -14,7 +14,7 @@ type digits struct {
 	width int // with leading zeros; 0 for as many as there are
 }
 
-// parseDigits parses dec, hex or HEX with a width behind it, which may be missing. Nothing means dec.
+// parseDigits parses dec, hex or HEX with a width behind it, which may be missing. Default: dec.
 func parseDigits(place, text string) (d digits, ok bool) {
 	d = digits{place: place, base: 10}
 	rest, isHex := strings.CutPrefix(strings.ToLower(text), "hex")

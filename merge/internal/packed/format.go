@@ -17,7 +17,7 @@ type Kind string
 // The kinds of formats.
 const (
 	Bits   Kind = "bits"   // of an integer the lower ones are the id, and the others say of what
-	High   Kind = "high"   // the upper half of an id, of which another column has the rest
+	High   Kind = "high"   // the upper half of an id whose rest is in another column
 	Low    Kind = "low"    // the lower half
 	Fixed  Kind = "fixed"  // numbers of fixed width at fixed places of a text
 	Fields Kind = "fields" // numbers between separators
@@ -70,7 +70,7 @@ func (f Format) Half() bool { return f.Kind == High || f.Kind == Low }
 func (f Format) Number() bool { return f.Kind == Bits || f.Half() }
 
 // New returns the codec of a format that is not of Hooks. The separator is for Fields, and none means a comma;
-// signed is for halves, of which a signed type has as many bits as the half: the high one and the low one. Places
+// signed is for halves in a signed type of as many bits: the high one and the low one. Places
 // are what a plan names.
 func (f Format) New(places []string, separator string, signed [2]bool) (Codec, error) {
 	if separator != "" && f.Kind != Fields {

@@ -115,7 +115,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// Names that come to be equal are an error, and so is what by refuses.
+// Names that become equal are an error, and so is what by refuses.
 func TestReplaceRefused(t *testing.T) {
 	same := func(_, _ string) (string, error) { return "5", nil }
 	for format, value := range map[string]string{"php": `a:2:{i:7;i:1;i:8;i:2;}`, "lua": `{[7]=1,[8]=2}`} {

@@ -13,7 +13,7 @@ import (
 const deepest = 500
 
 // php finds ids in what PHP's serialize returns: integers, and strings of digits. The elements of an array are
-// members with the names of their keys; those of integer keys are elements too.
+// members with the names of their keys; members with integer keys are elements too.
 type php struct {
 	places []string
 	routes []jsonpath.Route

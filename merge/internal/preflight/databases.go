@@ -177,7 +177,7 @@ func (p *Check) fits(ctx context.Context) error {
 }
 
 // identities returns a [*plan.Error] if the primary key that the plan gives a table, or the key of its rows, does
-// not tell the rows of a source apart. Rows without a key can't be told from those that they clash with: their
+// not tell the rows of a source apart. Rows without a key can't be told from the rows that they clash with: their
 // unique keys must do, too.
 func (p *Check) identities(ctx context.Context, source string, t *plan.Table) error {
 	found := p.Sources[source].TableLike(t.Name)
@@ -211,7 +211,7 @@ func (p *Check) identities(ctx context.Context, source string, t *plan.Table) er
 	return nil
 }
 
-// identity returns a [*plan.Error] if some columns do not tell the rows of a source apart, but for those with NULL
+// identity returns a [*plan.Error] if some columns do not tell the rows of a source apart, except rows with NULL
 // if nullable.
 func (p *Check) identity(ctx context.Context, source string, t *plan.Table, key []string, nullable bool) error {
 	s, err := p.Conns.Source(ctx, source)
@@ -249,13 +249,13 @@ func (p *Check) identity(ctx context.Context, source string, t *plan.Table, key 
 	return err
 }
 
-// tellsApart reports whether a source itself sees to it that the values of columns are of one row each.
+// tellsApart reports whether a source itself ensures that the values of columns identify one row each.
 func tellsApart(t *catalog.Table, columns []string) bool {
 	known := func(name string) bool { c := t.Column(name); return c != nil && !c.Nullable }
 	return Guards(t, columns) && !slices.ContainsFunc(columns, func(name string) bool { return !known(name) })
 }
 
-// Guards reports whether a source itself sees to it that no two rows have the same values in columns, but for NULL.
+// Guards reports whether a source itself ensures that no two rows have the same values in columns, except for NULL.
 func Guards(t *catalog.Table, columns []string) bool {
 	within := func(key []string) bool {
 		return len(key) > 0 && !slices.ContainsFunc(key, func(name string) bool { return !slices.Contains(columns, name) })

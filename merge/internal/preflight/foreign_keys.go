@@ -16,7 +16,7 @@ type ForeignKey struct {
 }
 
 // ForeignKey returns nil for a foreign key of the target that is between other columns than the plan has, whose
-// columns hold other ids than those that they refer to, or one of whose columns has other values in the target for
+// columns hold other ids than the ones that they refer to, or one of whose columns has other values in the target for
 // what the plan does to rows.
 func (p *Check) ForeignKey(t *plan.Table, k *plan.ForeignKey) *ForeignKey {
 	at := slices.IndexFunc(p.Plan.Tables, func(t *plan.Table) bool { return strings.EqualFold(t.Name, k.Table) })

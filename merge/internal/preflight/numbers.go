@@ -10,8 +10,8 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// chooseNumbers chooses the numbers of all tables whose new ids are numbers, and returns why there are none for some. The
-// run chooses again, in the transaction that writes them down.
+// chooseNumbers chooses the numbers of all tables whose new ids are numbers, and returns why there are none for
+// some. The run chooses again, in the transaction that writes them down.
 func chooseNumbers(ctx context.Context, p *Check) (errs []error, err error) {
 	tables := numbers.Tables(p.Job)
 	if len(tables) == 0 {

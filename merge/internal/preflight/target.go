@@ -94,7 +94,7 @@ func (p *Check) structure(t *plan.Table, found *catalog.Table) (errs []error) {
 		known := slices.ContainsFunc(t.ForeignKeys, func(o *plan.ForeignKey) bool {
 			return strings.EqualFold(o.Table, k.Table) && slices.EqualFunc(o.Columns, k.Columns, strings.EqualFold) && slices.EqualFunc(o.Refers, k.Refers, strings.EqualFold)
 		})
-		null := slices.ContainsFunc(k.Columns, func(name string) bool { // it is checked of no row
+		null := slices.ContainsFunc(k.Columns, func(name string) bool { // it is checked for no row
 			return catalog.ColumnLike(t, name) == nil && catalog.ColumnLike(found.Table, name).Default == nil
 		})
 		if known || null || p.Unchecked {
@@ -107,7 +107,7 @@ func (p *Check) structure(t *plan.Table, found *catalog.Table) (errs []error) {
 	return errs
 }
 
-// parentsFirst reports whether all rows of parent are copied before those of t.
+// parentsFirst reports whether all rows of parent are copied before the rows of t.
 func (p *Check) parentsFirst(t, parent *plan.Table) bool {
 	at := func(t *plan.Table) int {
 		return slices.IndexFunc(p.Stages, func(st plan.Stage) bool { return st.Table == t })
@@ -251,7 +251,8 @@ func (p *Check) ledger(ctx context.Context) error {
 		return err
 	case made:
 		err = p.try(ctx, "UPDATE snow_merge_lease SET id = id WHERE 1 = 0")
-	case p.Engine.Kind == sqlsnow.MySQL: // a statement that makes a table can't be undone, but preparing it asks for the right to
+	// a statement that makes a table can't be undone, but preparing it asks for the right to
+	case p.Engine.Kind == sqlsnow.MySQL:
 		var s interface{ Close() error }
 		if s, err = p.Conns.Target.PrepareContext(ctx, "CREATE TABLE snow_merge_lease_tried (id INT)"); err == nil {
 			err = s.Close()

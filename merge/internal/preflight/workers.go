@@ -46,7 +46,7 @@ func rekeyed(j *work.Job, source string) (n int) {
 	return n
 }
 
-// Reservable returns the time from which on new ids can have times, and an error if the namespace has no ids for
+// Reservable returns the earliest time of new ids, and an error if the namespace has no ids for
 // the rows that get new ones. The registry may be the target, whose pool may have only one connection: nobody may
 // have it.
 func Reservable(ctx context.Context, j *work.Job, holders map[string]string) (epoch time.Time, err error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// contend takes out of hits in the n-th place that is ahead those that do not come before their rows after all, by
+// contend removes the hits in the n-th place ahead that do not come before their rows after all, by
 // the winner expressions of the unique key.
 func (r *round) contend(ctx context.Context, n int, hits map[int]hit) error {
 	place := r.ahead[n]

@@ -13,7 +13,7 @@ import (
 )
 
 // Decide returns a verdict on each row of a source. The rows have values for
-// columns, among which are those that [Conflicts.Needs] returns. It writes nothing.
+// columns, including the ones that [Conflicts.Needs] returns. It writes nothing.
 func (c *Conflicts) Decide(ctx context.Context, t *plan.Table, source string, columns []*plan.Column, rows [][]any) ([]Verdict, error) {
 	verdicts := make([]Verdict, len(rows))
 	for _, k := range c.contests(t, source) {
@@ -128,7 +128,7 @@ func (r *round) before(ctx context.Context, id int64) (bool, error) {
 	return len(rows) > 0, r.e.Failed("look for a row that others are merged into", err)
 }
 
-// joined looks for rows of the source itself that come to be equal, for the rows
+// joined looks for rows of the source itself that become equal, for the rows
 // that they refer to were merged into one.
 func (r *round) joined(ctx context.Context, tuples map[int][]any, renamed *[]int) error {
 	tuples = maps.Clone(tuples)
@@ -159,7 +159,7 @@ func (r *round) joined(ctx context.Context, tuples map[int][]any, renamed *[]int
 	return nil
 }
 
-// unites reports whether rows of one source that come to be equal become one: their values are combined, and
+// unites reports whether rows of one source that become equal become one row: their values are combined, and
 // whether they are copied at all does not depend on more than their keys.
 func (r *round) unites() bool {
 	merges := r.unique.Rule == plan.RuleKeep || r.unique.Rule == plan.RuleMatch

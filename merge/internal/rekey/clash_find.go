@@ -44,7 +44,7 @@ type rename struct {
 	Set           bool // by [plan.Unique.Set]; it is no name
 }
 
-// A round is a contest in which some rows of a source take part.
+// A round is a contest between some rows of a source.
 type round struct {
 	*Conflicts
 	*contest
@@ -54,8 +54,8 @@ type round struct {
 	verdicts []Verdict
 }
 
-// rowKey returns the columns that tell the rows of the contest apart: in a table without a primary key, those of the
-// unique key, in which no two rows of one database are equal.
+// rowKey returns the columns that tell the rows of the contest apart: in a table without a primary key, the
+// unique key's, where no two rows of one database are equal.
 func (c *contest) rowKey() []string {
 	if names := c.table.RowKey(); len(names) > 0 {
 		return names

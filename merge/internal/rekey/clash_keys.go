@@ -17,7 +17,7 @@ import (
 // the collations of their columns. It is not safe for concurrent use.
 //
 // Tables must come in the order of [plan.Plan.MintOrder], and the sources of a table
-// in that of [plan.Plan.Precedence].
+// in the order of [plan.Plan.Precedence].
 type Conflicts struct {
 	e     *dialect.Dialect
 	plan  *plan.Plan
@@ -37,13 +37,14 @@ func NewConflicts(p *plan.Plan, conns *chunk.Conns, ids Identities) *Conflicts {
 	}
 }
 
-// A contest is a unique key in which the rows of a source may clash.
+// A contest is a unique key where the rows of a source may clash.
 type contest struct {
 	table   *plan.Table
 	unique  *plan.Unique
 	columns []*plan.Column
 	ahead   []string // those whose rows come first: the target, then sources
-	later   int      // from this one on, those of ahead have a lower precedence, and their rows may come first all the same
+	// from this one on, sources ahead have a lower precedence, and their rows may come first all the same
+	later   int
 	others  []*plan.Column
 	settled bool // all rows are decided on
 }

@@ -15,13 +15,14 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A numbering is the numbers that the rows of one group have, those that are equal in all columns of a unique key
-// but the number.
+// A numbering is the numbers that the rows of one group have. The rows of a group are equal in all columns of a
+// unique key but the number.
 type numbering struct {
 	least, most int64
 	taken       map[int64]string // by whose rows
 	rows        int              // of all places
-	given       map[string]int64 // to rows of the last place, by [sqlvalue.FormatRow] of their keys; what is not there has none
+	// to rows of the last place, by [sqlvalue.FormatRow] of their keys; what is not there has none
+	given map[string]int64
 }
 
 // A numbered is a row of a group.
@@ -66,8 +67,8 @@ func (n *numbering) add(place string, rows []numbered) {
 	}
 }
 
-// renumber gives rows that clash, and those of their groups, numbers that are free. What it decides follows from
-// the rows of the target and of the sources alone, and not from which rows are decided on together: so a run that
+// renumber gives rows that clash, and the rows of their groups, numbers that are free. What it decides follows from
+// the rows of the target and of the sources alone, not from the rows that are decided together: so a run that
 // is continued decides the same.
 func (r *round) renumber(ctx context.Context, tuples map[int][]any) error {
 	column := r.table.RenameColumn(r.unique, r.e.Kind)

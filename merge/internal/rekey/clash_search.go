@@ -17,7 +17,7 @@ type search struct {
 	q       *chunk.Session
 	hasher  *chunk.Hasher
 	place   string
-	columns []*plan.Column // those of the key, the primary key, then the others that the place has
+	columns []*plan.Column // the columns of the key, of the primary key, then the others that the place has
 	joined  bool           // tuples may be equal to each other, for they refer to rows that were merged
 	tuples  [][]any
 	owners  []int       // the rows that have them
@@ -68,7 +68,7 @@ func (s *search) run(ctx context.Context, part []int) error {
 		}
 		return nil
 	}
-	// The first to be asked alone are those that are in another case or have other
+	// The first to be asked alone are the ones that are in another case or have other
 	// spaces at their end.
 	folded := map[string][]int{}
 	for _, n := range rest {

@@ -12,7 +12,7 @@ import (
 // Codecs are what finds ids inside of values of columns of RolePacked.
 type Codecs struct {
 	Dialect sqlsnow.Dialect
-	Hooks   map[string]packed.Hook // those that the program gives, by name
+	Hooks   map[string]packed.Hook // the program's codecs, by name
 }
 
 // Of returns the codec of a column. What is wrong with its format is a [*plan.Error].

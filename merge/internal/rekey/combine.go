@@ -22,7 +22,7 @@ import (
 var errOverflow = errors.New("the sum does not fit")
 
 // Combine returns what lists of values of a column make together, or why one does not. The first value of each is
-// that of the row which stays. Expressions are evaluated by q.
+// the value of the row which stays. Expressions are evaluated by q.
 func Combine(ctx context.Context, q *chunk.Session, c *plan.Column, lists [][]any) (results []any, bad []error, err error) {
 	results, bad = make([]any, len(lists)), make([]error, len(lists))
 	if !c.Combine.IsExpression() {

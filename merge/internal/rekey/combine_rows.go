@@ -59,7 +59,7 @@ func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Ro
 	return nil
 }
 
-// losers returns the rows that were merged into rows of a source, in the order in which their values are combined.
+// losers returns the rows that were merged into rows of a source, in the order of combining their values.
 func (w *Rewriter) losers(ctx context.Context, t *ledger.SourceTable, rows []Row) (map[int][]Loser, error) {
 	order, err := w.Merged.Plan.Precedence(t.Table)
 	if err != nil {
@@ -137,7 +137,7 @@ type Loser struct {
 	Key    []any // what tells it apart there
 }
 
-// SortLosers puts losers in the order in which their values are combined: by the precedence of their sources, and
+// SortLosers puts losers in the order of combining their values: by the precedence of their sources, and
 // then by their keys.
 func SortLosers(losers []Loser, order []string) {
 	slices.SortFunc(losers, func(a, b Loser) int {
@@ -145,7 +145,7 @@ func SortLosers(losers []Loser, order []string) {
 	})
 }
 
-// A Combination is a row that stays, and those that are merged into it.
+// A Combination is a row that stays, and the rows that are merged into it.
 type Combination struct {
 	Own    []any // the values of the row that stays
 	Losers []Loser

@@ -15,7 +15,7 @@ type Dates struct {
 	zone *time.Location
 }
 
-// NewDates returns those of rows that have a value for each column of t.
+// NewDates returns the dates of rows that have a value for each column of t.
 func NewDates(d sqlsnow.Dialect, t *ledger.SourceTable) (*Dates, error) {
 	dates := &Dates{t.Position(t.Created()), time.UTC}
 	// In our sessions MySQL's timestamps are in UTC whatever the plan says.

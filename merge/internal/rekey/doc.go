@@ -3,13 +3,15 @@
 //
 //	clash_decide.go    decides on rows that clash in a unique key; clash_rename.go: gives them names that are free
 //	clash_renumber.go  gives them numbers that are free, such as other slots
-//	clash_find.go      finds the rows that others clash with, by clash_search.go; clash_keys.go: the unique keys in which rows may clash
+//	clash_find.go      finds the rows that others clash with, by clash_search.go
+//	clash_keys.go      the unique keys where rows may clash
 //	clash_contend.go   decides which of several rows with one value keeps it
 //	clash_exists.go    finds the rows that foreign keys lead to
 //	identities.go      which rows of sources are one row in the target
 //	rewriter.go        what rows become in the target, by the ledger
 //	combine_rows.go    the values that rows get from rows merged into them; combine.go: what values make together
-//	references.go      what references must be now, and which are to no row; id_column.go: finds the ids in a column's values
+//	references.go      what references must be now, and which are to no row
+//	id_column.go       finds the ids in a column's values
 //	packed_column.go   the same for ids that are packed in values, by codecs.go: the codec of a column
-//	formula.go         the new id of a row, computed here or written for a MySQL server; dates.go: the date that is in it
+//	formula.go         the new id of a row; dates.go: the date that is in it
 package rekey

@@ -38,7 +38,9 @@ type IDColumn struct {
 	none    map[string]bool
 	codec   packed.Codec // of RolePacked
 	format  packed.Format
-	Reached []bool // for each of the references of RoleJSON and RolePacked, whether its path led to a value; nil until there was a value
+	// for each of the references of RoleJSON and RolePacked, whether its path led to a value; nil until there was a
+	// value
+	Reached []bool
 }
 
 // NewIDColumn returns a column, given the tables of the source by name.
@@ -106,7 +108,7 @@ func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int
 			return nil
 		}
 	}
-	var orphan, gone string // ids of rows that do not exist, and of those that are left out
+	var orphan, gone string // ids of rows that do not exist, and of rows that are left out
 	value, _, err := f.Edit(r, func(ref int, text string) (string, bool) {
 		id, ok := sqlvalue.ParseID(text)
 		if parent := f.Parents[ref]; ok && parent != nil {

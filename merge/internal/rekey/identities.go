@@ -9,7 +9,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// An Ident is what a row is in the target: a key there, or that of a row of a
+// An Ident is what a row is in the target: a key there, or the key of a row of a
 // source whose key in the target is not known yet.
 type Ident struct {
 	source string // empty for the target
@@ -19,7 +19,7 @@ type Ident struct {
 // Identities tell which rows of sources are one row in the target. But for dropped, they are
 // asked for tables with a Role key only.
 type Identities interface {
-	// identify returns what rows are in the target. Those that are not copied
+	// identify returns what rows are in the target. Rows that are not copied
 	// are absent.
 	identify(ctx context.Context, source string, t *plan.Table, keys []int64) (map[int64]Ident, error)
 
@@ -29,7 +29,7 @@ type Identities interface {
 	// apart. It is asked for any table. Settled asks as after all rows are decided on.
 	dropped(ctx context.Context, source string, t *plan.Table, keys [][]any, settled bool) (map[string]bool, error)
 
-	// chosen is the same for those that conditions of the plan leave out, which are known from the beginning.
+	// chosen is the same for rows that conditions of the plan leave out, which are known from the beginning.
 	chosen(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error)
 }
 
@@ -184,7 +184,7 @@ func (r *RememberedIdentities) Done(source string, t *plan.Table) {
 	r.done[leftRow{source, t.Name, ""}] = true
 }
 
-// dropped leaves out the rows of which a run does not know yet that they follow others, unless all is settled.
+// dropped leaves out the rows that follow others, if a run does not know it yet, unless all is settled.
 func (r *RememberedIdentities) dropped(_ context.Context, source string, t *plan.Table, keys [][]any, settled bool) (map[string]bool, error) {
 	found := map[string]bool{}
 	settled = settled || r.done[leftRow{source, t.Name, ""}]

@@ -15,13 +15,13 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A Checker tells which ids are those of rows in one database.
+// A Checker tells which ids have a row in one database.
 type Checker struct {
 	Engine *dialect.Dialect
 	Q      chunk.Queryer
 }
 
-// rows returns those of ids that are the ids of rows of a table.
+// rows returns the ids among ids that have a row in a table.
 func (c *Checker) rows(ctx context.Context, t *plan.Table, ids []int64) (map[int64]bool, error) {
 	found := map[int64]bool{}
 	key := t.Key()
@@ -117,7 +117,7 @@ type Held struct {
 
 // References returns the references in one column of some rows, in their order.
 // parents are the tables of the column's references; nil has no rows. bad are the
-// values in which there is no id.
+// values without an id.
 func (c *Checker) References(ctx context.Context, column *IDColumn, rows [][]any, parents []*plan.Table) (all []Held, bad []*report.RowError, err error) {
 	wanted := map[*plan.Table][]int64{}
 	for i, values := range rows {

@@ -10,7 +10,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// ReasonOf returns why a row is left out of which a condition is true: its number in the table.
+// ReasonOf returns why a row is left out that meets a condition: the condition's number in the table.
 func ReasonOf(t *plan.Table, c *plan.Condition) string {
 	for i, other := range t.WithoutRows {
 		if other == c {

@@ -84,7 +84,7 @@ func Of(d sqldialect.Dialect, typ string) Type {
 	return Type{}
 }
 
-// IsBinary reports whether MySQL's values of a type have no text: those of BIT, of geometry and of VECTOR.
+// IsBinary reports whether MySQL's values of a type have no text: BIT, geometry and VECTOR.
 func IsBinary(typ string) bool {
 	switch Word(typ) {
 	case "bit", "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "vector":

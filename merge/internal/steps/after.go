@@ -103,7 +103,8 @@ func statement(ctx context.Context, w *work.Writer, s ledger.Statement) error {
 	}
 	err = w.Engine.Failed("run a statement", err)
 	var code *sqlsnow.DatabaseError
-	if refused != nil && ctx.Err() == nil && errors.As(err, &code) && code.Code != "" { // the database has answered that it did not do it
+	// the database has answered that it did not do it
+	if refused != nil && ctx.Err() == nil && errors.As(err, &code) && code.Code != "" {
 		forget := w.Lease.Transaction(ctx, target, func() error { return l.ForgetStatement(ctx, w.ID, s) })
 		if forget != nil {
 			err = errors.Join(err, w.Engine.Failed("forget a statement", forget))

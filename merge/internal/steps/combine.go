@@ -16,8 +16,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// decideCombined decides what values rows of the target get of rows that are merged into them, and writes it down with what
-// they have now. The rows themselves are changed when nothing is decided any more.
+// decideCombined decides what values rows of the target get of rows that are merged into them, and writes it down
+// with what they have now. The rows themselves are changed when nothing is decided any more.
 func decideCombined(ctx context.Context, w *work.Writer, t *plan.Table, order []string) error {
 	if !t.Combines() || t.Empty {
 		return nil

@@ -35,8 +35,8 @@ func newCopier(ctx context.Context, w *work.Writer, t *ledger.SourceTable, pages
 	return &copier{Writer: w, table: t, rewriter: rewriter, hasher: chunk.NewHasher(t.Columns, w.Blobs()), insert: chunk.NewInserter(w.Conns.Target, t.Table.Name, t.Columns)}, nil
 }
 
-// copy copies the rows of chunks that follow on each other, in one transaction, and returns about how many bytes the rows
-// have.
+// copy copies the rows of chunks that follow on each other, in one transaction, and returns about how many bytes
+// the rows have.
 func (c *copier) copy(ctx context.Context, chunks []ledger.Chunk) (bytes int, err error) {
 	values, rows, err := c.rows(ctx, c.table, chunks)
 	if err != nil {

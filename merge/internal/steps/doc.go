@@ -5,6 +5,7 @@
 //	choose.go     phase choose: which rows go
 //	mint.go       phase mint: what becomes of rows; mint_rows.go: of the rows of one source table
 //	combine.go    what rows of the target become that others are merged into
-//	fill.go       phases copy and link, over all tables; copy.go: copies rows; link.go: sets references that were NULL at first
+//	fill.go       phases copy and link, over all tables; copy.go: copies rows
+//	link.go       sets references that were NULL at first
 //	after.go      statements that come after verification
 package steps

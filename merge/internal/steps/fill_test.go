@@ -9,14 +9,15 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A table waits for those that its foreign keys refer to, by whatever columns: ids, codes or several.
+// A table waits for the tables that its foreign keys refer to, by whatever columns: ids, codes or several.
 func TestTogether(t *testing.T) {
 	key := func(table string, columns ...string) *plan.ForeignKey {
 		return &plan.ForeignKey{Columns: columns, Table: table, Refers: columns}
 	}
 	tables := []*plan.Table{
 		{Name: "guilds"},
-		{Name: "logs", Columns: []*plan.Column{{Name: "guild", Refers: []*plan.Reference{{Table: "guilds"}}}}}, // not a foreign key
+		// not a foreign key
+		{Name: "logs", Columns: []*plan.Column{{Name: "guild", Refers: []*plan.Reference{{Table: "guilds"}}}}},
 		{Name: "ranks", ForeignKeys: []*plan.ForeignKey{key("ranks", "above")}},
 		{Name: "members", ForeignKeys: []*plan.ForeignKey{key("ranks", "guild", "rank")}},
 		{Name: "places"},

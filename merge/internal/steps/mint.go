@@ -51,7 +51,7 @@ func mint(ctx context.Context, w *work.Writer) (err error) {
 	})
 }
 
-// A queue gives out tables, each after those that it has to wait for. It is safe for concurrent use.
+// A queue gives out tables, each after the tables that it has to wait for. It is safe for concurrent use.
 type queue struct {
 	plan *plan.Plan
 
@@ -150,7 +150,7 @@ func mintTable(ctx context.Context, w *work.Writer, t *ledger.SourceTable, total
 	return nil
 }
 
-// mintNumbers goes through one table of one source. Dense ids begin with next, if that is not 0: where those of the
+// mintNumbers goes through one table of one source. Dense ids begin with next, if that is not 0: where the ids of the
 // source before have ended. It returns where they end.
 func mintNumbers(ctx context.Context, w *work.Writer, t *ledger.SourceTable, totals work.Totals, conflicts *rekey.Conflicts, next uint64) (uint64, error) {
 	if !t.Rekeys || t.Ids.IDs != plan.IDsDense {

@@ -64,7 +64,8 @@ func (m *minter) mint(ctx context.Context, progress *work.Progress) error {
 func (m *minter) begin(ctx context.Context) error {
 	t := m.table
 	needs := m.conflicts.Needs(t.Table, t.Source)
-	m.part = t // without a primary key each read goes through the whole table: chunks are large, and their bytes are counted
+	// without a primary key each read goes through the whole table: chunks are large, and their bytes are counted
+	m.part = t
 	if t.Content == nil {
 		m.part = t.Only(func(c *plan.Column) bool {
 			return slices.Contains(needs, c) || c.DropsRows() || t.Rekeys && c.Name == t.Created()

@@ -13,8 +13,8 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// chunks compares chunks of a table until there are no more, in one of several goroutines. missing is nil, or it has the
-// rows of which the table's rows are to be named.
+// chunks compares chunks of a table until there are no more, in one of several goroutines. missing is nil, or it
+// has the rows whose names in the table are wanted.
 func (v *verifying) chunks(ctx context.Context, f *tableCheck, c *chunk.Conns, missing *multiset) error {
 	if !f.Enter() {
 		return nil
@@ -36,7 +36,8 @@ func (v *verifying) chunks(ctx context.Context, f *tableCheck, c *chunk.Conns, m
 	})
 }
 
-// A tableCheck gives out the chunks of a source table, and adds up what is found in them. It is safe for concurrent use.
+// A tableCheck gives out the chunks of a source table, and adds up what is found in them. It is safe for concurrent
+// use.
 type tableCheck struct {
 	*work.Chunks
 	minted ledger.Chunk // all chunks of phase mint together

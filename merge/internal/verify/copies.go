@@ -53,8 +53,8 @@ func (x *comparer) compareCopies(ctx context.Context, rows []rekey.Row, found *f
 	return x.reach(ctx, alive, found)
 }
 
-// reach notes which paths lead to something in rows that will be found in the target, where nothing says of which
-// source they are.
+// reach notes which paths lead to something in rows that will be found in the target, where nothing tells which
+// source they come from.
 func (x *comparer) reach(ctx context.Context, rows [][]any, found *findings) error {
 	for n, c := range x.table.Columns {
 		if !c.HoldsReferences() {

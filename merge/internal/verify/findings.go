@@ -17,12 +17,12 @@ type findings struct {
 	bytes   int // about how much the rows of the source have in memory, where they were read
 
 	source      chunk.Sum // of the rows of the source, as they are
-	want, found chunk.Sum // of those that should be in the target, and of those that are
+	want, found chunk.Sum // of the rows that should be in the target, and of the rows that are
 	first, last int64
 	seen        *work.Seen
 	references  map[work.RefKey]*report.Reference
 	failures    []report.Failure
-	failed      int64 // how many failures there are, of which not all are kept
+	failed      int64 // how many failures there are; not all are kept
 }
 
 // newFindings returns one of no rows.

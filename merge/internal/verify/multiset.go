@@ -15,7 +15,7 @@ import (
 
 // A multiset is what must be in the target of a table without a primary key: the rows of its sources, which may be
 // equal, by their values in the columns that one of the sources has. The target may have more rows: those that it
-// had before, and those of later runs. It keeps the hash of each different row in memory, and is safe for
+// had before, and rows of later runs. It keeps the hash of each different row in memory, and is safe for
 // concurrent use.
 type multiset struct {
 	of *ledger.SourceTable // whose columns are compared
@@ -45,7 +45,7 @@ func (m *multiset) add(hashes []chunk.Sum) {
 	}
 }
 
-// take reports whether a row is one of those that must be in the target, and remembers that it is there.
+// take reports whether a row must be in the target, and remembers that it is there.
 func (m *multiset) take(hash chunk.Sum) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -25,7 +25,7 @@ type comparer struct {
 	sets     []*multiset           // where the table has no primary key: what its rows are added to
 	missing  *multiset             // instead: rows that were not found
 	rewriter *rekey.Rewriter
-	hasher   *chunk.Hasher // of all columns; hashes are of those that are copied
+	hasher   *chunk.Hasher // of all columns; hashes cover the copied ones
 	all      *ledger.SourceTable
 	target   *rekey.Checker
 	keys     []chunk.Form // of the columns of the primary key
@@ -162,7 +162,8 @@ func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, were []chu
 	for _, got := range read {
 		i, ok := at[x.keyOf(t.RowKey(got))]
 		if !ok {
-			continue // it is of another chunk, or its key is equal to one of ours for the database: ours is missing, then
+			// it is of another chunk, or its key is equal to one of ours for the database: ours is missing, then
+			continue
 		}
 		seen[i], there = true, append(there, got)
 		found.Written++
@@ -191,7 +192,7 @@ func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, were []chu
 // readKeys returns the target's rows of some keys, and maybe others.
 func (x *comparer) readKeys(ctx context.Context, keys [][]any) ([][]any, error) {
 	target, by := x.conns.Target, chunk.ColumnsOf(x.table.Table, x.table.Table.RowKey())
-	// Rows that follow on each other in a source mostly do so in the target, maybe with those of another source in
+	// Rows that follow on each other in a source mostly do so in the target, maybe with rows of another source in
 	// between. MariaDB reads a range with twice as many rows in half the time.
 	if x.Engine.Kind == sqlsnow.MySQL {
 		rows, ok, err := x.span.Read(ctx, target.Engine, target, x.table.Table.Name, x.all.Columns, by, keys)

@@ -121,7 +121,7 @@ func countTables(ctx context.Context, v *verifying, target *chunk.Session, found
 	return nil
 }
 
-// shares reports whether two source tables have numbers in common, which those of one table never have.
+// shares reports whether two source tables have numbers in common, which never happens within one table.
 func shares(r *ledger.Run, s *ledger.SourceTable, id int64) bool {
 	other := r.Tables[slices.IndexFunc(r.Tables, func(t *ledger.SourceTable) bool { return t.ID == id })]
 	return s.Ids.IDs.AreNumbers() && s.Ids.First < other.Ids.End && other.Ids.First < s.Ids.End

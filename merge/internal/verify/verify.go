@@ -23,10 +23,10 @@ type verifying struct {
 	report *report.Report
 	kept   *report.Report        // the report of an earlier verification, which counts instead
 	later  map[string]int64      // rows that later runs have copied, by table
-	sound  map[*plan.Column]bool // of which all are known to be ids of rows, in the target
+	sound  map[*plan.Column]bool // that are all known to be ids of rows in the target
 	sets   []*multiset           // of the tables without a primary key
 	first  *chunk.Conns          // for what one goroutine asks of the target
-	others []*chunk.Conns        // for rows: those of one goroutine each, or first alone
+	others []*chunk.Conns        // for rows: one for each goroutine, or first alone
 	pages  map[*chunk.Conns]*ledger.Pages
 }
 

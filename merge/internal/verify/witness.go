@@ -16,7 +16,8 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// witnessReferences compares where references lead by the contents of rows, several tables at a time, see package witness.
+// witnessReferences compares where references lead by the contents of rows, several tables at a time, see package
+// witness.
 func witnessReferences(ctx context.Context, v *verifying) error {
 	began := map[*plan.Table]int64{}
 	for i, row := range v.report.Tables {
@@ -123,7 +124,7 @@ func reportWitness(to *report.Report, t *plan.Table, found witness.Counts) {
 	ref := found.Column.Refers[found.Ref]
 	for i := range to.References {
 		if row := &to.References[i]; row.Table == t.Name && row.Column == found.Column.Name && row.Value == ref.Value && row.Path == ref.Path {
-			row.Witnessed, row.Untold = found.Witnessed, found.Untold
+			row.Witnessed, row.Undetermined = found.Witnessed, found.Undetermined
 		}
 	}
 	failure := report.Failure{Check: report.CheckWitness, Table: t.Name, Column: found.Column.Name}

@@ -8,7 +8,7 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A comparison is that of one table.
+// A comparison compares one table.
 type comparison struct {
 	*Witness
 	table  *plan.Table
@@ -20,7 +20,7 @@ type comparison struct {
 	forgot bool // there were too many tuples to compare them one by one
 }
 
-// Buckets are how many sums there are of tuples. Only those that differ are looked at again. mostTuples is how many
+// Buckets are how many sums there are of tuples. Only buckets that differ are looked at again. mostTuples is how many
 // are then remembered at a time.
 const (
 	buckets    = 4096
@@ -31,7 +31,7 @@ const (
 // to them may be NULL.
 func (w *Witness) loses(t *plan.Table) bool { return t.Merges(w.Plan.Sources) || t.LosesRows() }
 
-// compare compares the tuples of the sources with those of the target. Sums of tuples tell where the two differ:
+// compare compares the tuples of the sources with the target's. Sums of tuples tell where the two differ:
 // only tuples of those are compared one by one. Where the target has rows of others, all are.
 func (c *comparison) compare(ctx context.Context) error {
 	more, fewer := c.More(c.table), c.loses(c.table)
@@ -66,7 +66,7 @@ func (c *comparison) compare(ctx context.Context) error {
 // tellNothing takes back that references were witnessed.
 func (c *comparison) tellNothing() {
 	for i := range c.counts {
-		c.counts[i].Untold, c.counts[i].Witnessed = c.counts[i].Untold+c.counts[i].Witnessed, 0
+		c.counts[i].Undetermined, c.counts[i].Witnessed = c.counts[i].Undetermined+c.counts[i].Witnessed, 0
 	}
 }
 
@@ -80,8 +80,8 @@ type group struct {
 	target []string
 }
 
-// differences compares tuples one by one: those of some buckets, or all. It remembers the tuples of as many buckets
-// at a time as it can, and keeps those that differ.
+// differences compares tuples one by one, in some buckets or in all. It remembers the tuples of as many buckets
+// at a time as it can, and keeps the ones that differ.
 func (c *comparison) differences(ctx context.Context, passes map[uint64]bool, more, fewer bool) error {
 	var missing, extra []*group
 	width := uint64(max(1, min(buckets, mostTuples*buckets/max(1, c.read))))
@@ -195,9 +195,11 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 	for _, g := range groups {
 		for g.left = max(g.more, -g.more); g.left > 0; {
 			other := c.nearest(g, by[g.content])
-			if other == nil { // no row of this content is left: the row itself is missing, or differs, which is not for the witness to say
+			// no row of this content is left: the row itself is missing, or differs, which is not for the witness
+			// to say
+			if other == nil {
 				if !turned {
-					c.untold(g)
+					c.undetermined(g)
 				}
 				break
 			}
@@ -226,10 +228,10 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 			case c.isUnique(l.parent, was):
 				counts.Witnessed -= p.n * several(was)
 			default:
-				counts.Untold -= p.n * several(was)
+				counts.Undetermined -= p.n * several(was)
 			}
 			if excused.of(l.parent, was) || l.mayClear(was, is) {
-				counts.Untold += p.n * several(was)
+				counts.Undetermined += p.n * several(was)
 				continue
 			}
 			counts.Wrong += p.n
@@ -241,12 +243,12 @@ func (c *comparison) judge(ctx context.Context, groups, others []*group, turned 
 	return nil
 }
 
-// untold takes back that the references of rows were witnessed.
-func (c *comparison) untold(g *group) {
+// undetermined takes back that the references of rows were witnessed.
+func (c *comparison) undetermined(g *group) {
 	for i, l := range c.links {
 		if g.parents[i] != "" && c.isUnique(l.parent, g.parents[i]) {
 			c.counts[i].Witnessed -= g.left * several(g.parents[i])
-			c.counts[i].Untold += g.left * several(g.parents[i])
+			c.counts[i].Undetermined += g.left * several(g.parents[i])
 		}
 	}
 }

@@ -106,9 +106,11 @@ func (w *Witness) raw(alias string, t *plan.Table) string {
 			switch s := sqltype.Of(w.Dialect, c.Type); {
 			case s.Kind == sqltype.Bytes:
 				value = "SHA2(" + value + ", 256)"
-			case s.Kind == sqltype.Text && (s.Length == 0 || s.Length > 1000): // a text that is too long for a packet is NULL
+			// a text that is too long for a packet is NULL
+			case s.Kind == sqltype.Text && (s.Length == 0 || s.Length > 1000):
 				value = "SHA2(CONVERT(" + value + " USING utf8mb4), 256)"
-			case s.Kind != sqltype.Integer && s.Kind != sqltype.Time: // those are written as they would be CAST, in a third of the time
+			// those are written as they would be CAST, in a third of the time
+			case s.Kind != sqltype.Integer && s.Kind != sqltype.Time:
 				value = "CONVERT(" + value + " USING utf8mb4)"
 			}
 			if slices.ContainsFunc(w.columnsLike(t, c), func(found *plan.Column) bool { return found.Nullable }) {
@@ -123,7 +125,7 @@ func (w *Witness) raw(alias string, t *plan.Table) string {
 	return strings.Join(parts, " || '|' || ") // functions of PostgreSQL take at most 100 arguments
 }
 
-// identifies reports whether the target itself sees to it that no two rows of a table have the same content.
+// identifies reports whether the target itself ensures that no two rows of a table have the same content.
 func (w *Witness) identifies(t *plan.Table, content []*plan.Column) bool {
 	found := w.Target.Catalog.TableLike(t.Name)
 	if found == nil {

@@ -2,7 +2,7 @@
 //
 // A row is identified by its content: the values of its plain columns. The witness joins the rows of a table with
 // the rows that they refer to, once in each source and once in the target, in one plain statement each, and
-// compares the contents: the rows of the sources together must lead to the same contents as those of the target,
+// compares the contents: the rows of the sources together must lead to the same contents as the target's rows,
 // each as often. It knows the plan and the catalogs of the databases, and nothing of a run but how many rows the
 // target had before.
 //

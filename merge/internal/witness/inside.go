@@ -22,7 +22,7 @@ const between = "\x1f"
 // several returns how many rows a value refers to.
 func several(contents string) int64 { return int64(strings.Count(contents, between)) + 1 }
 
-// unreadable stands for the contents of rows that a value refers to in which no ids can be found.
+// unreadable stands for the contents that a value refers to if no ids can be found in it.
 const unreadable = "?"
 
 // A where is a table of a database, and a sample some rows of one.

@@ -155,7 +155,7 @@ func (w *Witness) each(ctx context.Context, db *Database, t *plan.Table, links [
 	})
 }
 
-// scan calls do with the tuples, in which references inside of values lead nowhere, and with these values.
+// scan calls do with the tuples, where references inside of values lead nowhere, and with these values.
 func (w *Witness) scan(ctx context.Context, db *Database, t *plan.Table, links []link, shares int64, keys bool, do func(v tuple, within []sql.NullString, key []string)) error {
 	within := len(columnsWithin(db, t, links))
 	var cells []sql.NullString

@@ -8,7 +8,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// sums returns sums of the tuples of the sources and, if compared, of those of the target, and counts the
+// sums returns sums of the tuples of the sources and, if compared, of the target's tuples, and counts the
 // references of the sources. It reads both at the same time, unless references inside of values are to be looked
 // up.
 func (c *comparison) sums(ctx context.Context, compared bool) (was, is [buckets]digest, err error) {
@@ -57,7 +57,7 @@ func (c *comparison) count(v tuple) {
 		case c.isUnique(l.parent, v.parents[i]):
 			c.counts[i].Witnessed += several(v.parents[i])
 		default:
-			c.counts[i].Untold += several(v.parents[i])
+			c.counts[i].Undetermined += several(v.parents[i])
 		}
 	}
 }

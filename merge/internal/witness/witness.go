@@ -73,12 +73,12 @@ func (c *Contents) table(t *plan.Table) *contents {
 
 // Counts are the references of one kind that were looked at.
 type Counts struct {
-	Column    *plan.Column
-	Ref       int
-	Witnessed int64   // they lead to a row of the content that they led to in the source
-	Untold    int64   // nothing tells the row from others, or the rows were merged or left out
-	Wrong     int64   // they lead to another content
-	Such      []Wrong // some of those
+	Column       *plan.Column
+	Ref          int
+	Witnessed    int64   // they lead to a row of the content that they led to in the source
+	Undetermined int64   // nothing tells the row from others, or the rows were merged or left out
+	Wrong        int64   // they lead to another content
+	Such         []Wrong // some of those
 }
 
 // A Wrong is a reference that leads to another content than in its source.
@@ -118,7 +118,7 @@ func (w *Witness) Table(ctx context.Context, t *plan.Table, rows int64) ([]Count
 		if c.read > 0 || c.shares == 1 {
 			return c.counts, nil
 		}
-		c.shares = 1 // the rows have few contents, none of which is of the share
+		c.shares = 1 // the rows have few contents, and none has the share
 	}
 }
 
@@ -129,7 +129,7 @@ func (w *Witness) loadContents(ctx context.Context, t *plan.Table) error {
 	return known.err
 }
 
-// isUnique reports whether a content is that of one row of a table, or of one after another.
+// isUnique reports whether a content belongs to one row of a table, or to one after another.
 func (w *Witness) isUnique(t *plan.Table, content string) bool {
 	known := w.Known.table(t)
 	if !known.told {

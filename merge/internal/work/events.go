@@ -54,7 +54,8 @@ type Progress struct {
 	event report.Event
 }
 
-// Progress tells of a source table in a phase. Earlier runs have handled some of its rows. total is -1 if nobody knows it.
+// Progress tells of a source table in a phase. Earlier runs have handled some of its rows. total is -1 if nobody
+// knows it.
 func (j *Job) Progress(phase string, t *ledger.SourceTable, rows, total int64) *Progress {
 	return &Progress{j.Tell, report.Event{Phase: phase, Source: t.Source, Table: t.Table.Name, Rows: rows, Total: total}}
 }

@@ -71,7 +71,7 @@ func (j *Job) Connect(ctx context.Context) (*chunk.Conns, error) {
 	return chunk.OpenConns(ctx, j.Engine, j.Target, j.Sources)
 }
 
-// SameDatabases returns a [*snow.FieldError] if the databases of the target are not those that a run began with.
+// SameDatabases returns a [*snow.FieldError] if the databases of the target differ from the ones that a run began with.
 func (j *Job) SameDatabases(r *ledger.Run) error {
 	if maps.Equal(j.Target.Names, r.Facts.Databases) {
 		return nil

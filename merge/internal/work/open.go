@@ -113,7 +113,7 @@ func (j *Job) EmptyPaths(found *Seen) (open []report.Open) {
 	return open
 }
 
-// sampledRows is how many rows of those that are looked at together are looked at for samples.
+// sampledRows is how many rows of each read are looked at for samples.
 const sampledRows = 50
 
 // SampleRows keeps what [sampleOf] says of values of plain columns that nobody has decided on.
