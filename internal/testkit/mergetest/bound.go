@@ -198,6 +198,19 @@ var bounds = []bound{
 		stops: "bytes, and varbinary(8) takes 8",
 	},
 	{
+		name: "an id of no row beside the id of a row that is left out with its references",
+		eu:   []string{"INSERT INTO teams VALUES (1, '99,1')"},
+		plan: func(p *plan.Plan) {
+			p.Table("players").WithoutRows = []*plan.Condition{{Where: "id = 1", Sources: []string{"eu"}}}
+			c := p.Table("teams").Column("members")
+			c.Role, c.Refers, c.Gone = plan.RoleList, []*plan.Reference{{Table: "players"}}, plan.OrphansDrop
+			for table, column := range map[string]string{"items": "owner_id", "scores": "player_id", "enchants": "item_id"} {
+				p.Table(table).Column(column).Gone = plan.OrphansDrop
+			}
+		},
+		counts: func(r report.TableForecast) bool { return r.Table != "teams" || r.Source != "eu" || r.Dropped == 1 },
+	},
+	{
 		name: "equal lists in a unique key", eu: []string{"INSERT INTO teams VALUES (1, '0,0')"}, us: []string{"INSERT INTO teams VALUES (1, '0,0')"},
 		plan: func(p *plan.Plan) {
 			c := p.Table("teams").Column("members")

@@ -128,21 +128,23 @@ func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int
 	if err != nil {
 		return err
 	}
-	for _, lack := range []struct {
+	lacks := []struct {
 		id   string
 		rule plan.Orphans
 		gone bool
-	}{{orphan, f.Column.Orphans, false}, {gone, f.Column.IfGone(), true}} {
+	}{{orphan, f.Column.Orphans, false}, {gone, f.Column.IfGone(), true}}
+	for _, lack := range slices.Backward(lacks) { // a row that goes is not refused
+		if lack.id != "" && lack.rule == plan.OrphansDrop {
+			r.New, r.Fate, r.Why = nil, ledger.Dropped, f.Column.Name+" = "+lack.id
+			return nil
+		}
+	}
+	for _, lack := range lacks {
 		if lack.id != "" && lack.rule == plan.OrphansFail {
 			return &report.OrphanError{Source: f.table.Source, Table: f.table.Table.Name, Column: f.Column.Name, Row: f.table.Describe(r.Old), Value: lack.id, LeftOut: lack.gone}
 		}
-		if lack.id != "" && lack.rule == plan.OrphansDrop {
-			r.New, r.Fate, r.Why = nil, ledger.Dropped, f.Column.Name+" = "+lack.id
-		}
 	}
-	if r.New != nil {
-		r.New[f.At] = value
-	}
+	r.New[f.At] = value
 	return nil
 }
 
