@@ -14,10 +14,10 @@ each     = for dir in $(MODULES); do echo "$$dir: $(1)"; (cd $$dir && export GOW
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile
 
-test: ## test every module on real databases with the race detector, in about 5 minutes; installs what is missing
+test: ## test every module on real databases with the race detector, in about 15 minutes; installs what is missing
 	@go run ./internal/tools/testrun
 
-test-long: ## the tests that take long: hundreds of kills, random databases, long simulations; about 15 minutes
+test-long: ## the tests that take long: hundreds of kills, random databases, long simulations; about 18 minutes
 	@go run ./internal/tools/testrun -long
 
 test-servers: ## the tests of databases on MySQL, newer MariaDB and PostgreSQL, PgBouncer and Galera; SNOW_TEST_SERVERS chooses some

@@ -190,9 +190,9 @@ func (j job) run(ctx context.Context, root, folder, temp string, all *results, e
 
 // announce says what the tests will install and how long they will take.
 func announce(w io.Writer, root string, modules []string, long bool) error {
-	what, minutes := "the tests", 5
+	what, minutes := "the tests", 15
 	if long {
-		what, minutes = "the tests that take long", 15
+		what, minutes = "the tests that take long", 18
 	}
 	missing, all, err := downloads(root, modules)
 	if err != nil {
@@ -207,7 +207,7 @@ func announce(w io.Writer, root string, modules []string, long bool) error {
 	fmt.Fprintf(w, "This runs %s of %d Go modules, with the race detector, on private MariaDB, PostgreSQL and SQLite databases.\n", what, len(modules))
 	fmt.Fprintf(w, "  installs:  %s\n", firstOf(strings.TrimSpace(string(packages)), "nothing"))
 	fmt.Fprintf(w, "  downloads: %d of %d Go modules, at most\n", missing, all)
-	fmt.Fprintf(w, "  takes:     about %d minutes on 2 idle cores (here: %d); the first time about 10 more, to compile\n", minutes, runtime.NumCPU())
+	fmt.Fprintf(w, "  takes:     about %d minutes on 2 idle cores (here: %d); the first time about 5 more, to compile\n", minutes, runtime.NumCPU())
 	fmt.Fprintf(w, "  logs:      %s, a file for each package\n", logs)
 	return nil
 }
