@@ -70,6 +70,31 @@ func TestClashesInsideASource(t *testing.T) {
 	}
 }
 
+// Rows of the only source become equal in an empty table, because the target has a row that both refer to then.
+func TestClashesInsideTheFirstSource(t *testing.T) {
+	f := newFixture(t, "", []string{
+		"CREATE TABLE cats (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) UNIQUE, alias VARCHAR(20) UNIQUE)",
+		"CREATE TABLE things (id INT AUTO_INCREMENT PRIMARY KEY, cat_id INT NOT NULL, name VARCHAR(20), UNIQUE (cat_id, name), FOREIGN KEY (cat_id) REFERENCES cats (id))",
+	}, []string{"INSERT INTO cats VALUES (5, 'x', 'q'), (7, 'w', 'B')", "INSERT INTO things VALUES (1, 5, 'i'), (3, 7, 'i')"})
+	for _, table := range f.plan.Tables {
+		for _, u := range table.Unique {
+			u.Rule = plan.RuleKeep
+		}
+	}
+	f.tables()
+	f.exec(f.target, "INSERT INTO cats VALUES (100, 'x', 'B')")
+	forecast, err := f.merge().DryRun(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{"dry run": forecast.Err(), "run": f.run()} {
+		var clash *report.ClashError
+		if !errors.As(err, &clash) || clash.Table != "things" || clash.With != "s1" {
+			t.Errorf("%s: got %v, want a clash of two rows of s1", what, err)
+		}
+	}
+}
+
 // Of rows that become equal, one may be left out. The others still clash.
 func TestClashesInsideASourceBesideRowsLeftOut(t *testing.T) {
 	for left, clashes := range map[string]bool{"id = 11": true, "id = 12": true, "id = 13": true, "id > 11": false} {
