@@ -105,7 +105,7 @@ func (c *running) newSource(ctx context.Context, dbs []Database, logger *slog.Lo
 	return serveLease(ctx, dbs[0], c.Namespace, cfg, snow.Config{OneLane: c.OneLane}, c.Timeout)
 }
 
-// rereadTimeout bounds how long files may take to be read again: a pipe may have no writer.
+// rereadTimeout bounds how long each file may take to be read again: a pipe may have no writer.
 const rereadTimeout = 10 * time.Second
 
 // rereadAll reads tokens and the certificate again at each SIGHUP. What can't be read leaves what there was.
@@ -116,7 +116,7 @@ func rereadAll(signals *serveSignals, routes []*route, cert *certificate, logger
 		case <-signals.urgent.Done():
 			return
 		}
-		n, err := reread(signals.urgent, routes, cert)
+		n, err := reread(signals.urgent, rereadTimeout, routes, cert)
 		if err != nil {
 			logger.Error("SIGHUP: what can't be read again stays as it was", "error", err)
 			continue
@@ -125,10 +125,10 @@ func rereadAll(signals *serveSignals, routes []*route, cert *certificate, logger
 	}
 }
 
-// reread reads tokens and the certificate again, and returns how many tokens there are.
-func reread(ctx context.Context, routes []*route, cert *certificate) (n int, err error) {
+// reread reads tokens and the certificate again, each within a time, and returns how many tokens there are.
+func reread(ctx context.Context, most time.Duration, routes []*route, cert *certificate) (n int, err error) {
 	within := func(read func(context.Context) error) {
-		bounded, cancel := context.WithTimeout(ctx, rereadTimeout)
+		bounded, cancel := context.WithTimeout(ctx, most)
 		defer cancel()
 		err = errors.Join(err, read(bounded))
 	}
