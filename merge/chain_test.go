@@ -26,8 +26,8 @@ var guildServer = []string{
 
 const chainRows = 150
 
-// guildRows are rows whose column origin says which row of which server they are. Their names clash with those of
-// all others.
+// guildRows are rows whose column origin says which row of which server they are. Their names clash with the
+// names of all others.
 func guildRows(server string) []string {
 	return []string{
 		fmt.Sprintf("INSERT INTO heroes SELECT seq * 2, 1 + seq %% 5, CONCAT('h', seq), CONCAT('%s ', seq * 2), seq %% 50 FROM seq_1_to_%d", server, chainRows),

@@ -94,7 +94,7 @@ type Config struct {
 	Assertions []Assertion
 
 	// WithoutForeignKeys turns off the target's checks of foreign keys while rows are copied. It is for foreign
-	// keys that form a circle in which no column can be NULL, and takes about a tenth of the time off a run.
+	// keys that form a circle without a nullable column, and takes about a tenth of the time off a run.
 	// References are verified in any case. PostgreSQL allows it only to superusers, and runs no triggers then.
 	WithoutForeignKeys bool
 
@@ -109,12 +109,12 @@ type Config struct {
 // A Codec finds the ids inside of values, where nothing that a plan can say describes them. It must be safe for
 // concurrent use.
 type Codec interface {
-	// Replace calls id for each id in value, with the place that it is at, which the plan's column names, and
-	// returns the value with what id returned in their places, and all else as it was. NULL is not passed. A value
-	// that it can't read, or in which an id has no room, is an error, and so is what id returned as one.
+	// Replace calls id for each id in value, with its place, which the plan's column names. It returns the value
+	// with the results of id in these places, and all else as it was. NULL is not passed. Replace returns an error
+	// if it can't read the value, if an id has no room, or if id returned one.
 	//
-	// A dry run calls it with ids of 63 bits in the place of new ones. What it returns is read again by it: if the
-	// ids differ from the expected ones, or are in another order, the row is an error.
+	// A dry run calls it with ids of 63 bits instead of new ones. The result is read again by Replace: if its ids
+	// differ from the expected ones, or are in another order, the row is an error.
 	Replace(value []byte, id func(place string, id int64) (int64, error)) ([]byte, error)
 }
 

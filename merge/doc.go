@@ -22,8 +22,8 @@
 // clash in it. Where sources have several databases, the name of a table begins with its database's, see [Source].
 // [Inspect] makes a plan from the schemas and from samples of the rows. Where it is not sure, it asks a question
 // about all columns of one meaning, or adds a suspect to one column. What people have not decided on is an error
-// that names it. People see and edit [github.com/shardsnow/snow/merge/plan.Decisions], from which the plan follows
-// with the schemas of the sources.
+// that names it. People see and edit [github.com/shardsnow/snow/merge/plan.Decisions]. Together with the schemas of
+// the sources they give the plan.
 //
 // # The run
 //
@@ -48,12 +48,12 @@
 //
 // A source may be the target of an earlier merge. Its ledger is then copied into the target's when all rows are
 // copied, and compared in phase verify: [Lookup] and [Export] go through the merges one by one, from the oldest ids
-// to those of the target.
+// to the target's.
 //
 // A plan may say that new ids are numbers instead, see [github.com/shardsnow/snow/merge/plan.IDs]: the old id and
 // an offset of its source, or the next numbers that are free. Columns then keep their types, and the target numbers
-// rows as the sources did, above the highest. The ledger has the numbers of each source of a table, which have
-// nothing in common, from the transaction on in which the run looked for the highest id.
+// rows as the sources did, above the highest. The transaction that looks for the highest id writes the numbers of each
+// source of a table to the ledger. No two sources of a table share a number.
 //
 // # Limits
 //

@@ -46,8 +46,7 @@ type GroupsProgress struct {
 	// there are.
 	Rows, Total int64
 
-	// Left is when the last group will be done, by the speed of those that were or are under way; 0 while nothing
-	// is known.
+	// Left is when the last group will be done, by the speed of the groups so far; 0 while nothing is known.
 	Left time.Duration
 }
 
@@ -266,8 +265,8 @@ func (n *groupsRun) progress() (p GroupsProgress) {
 // A pending is a group under way: how many rows it has left to handle, and how many it handles in a second.
 type pending struct{ left, rate float64 }
 
-// lastEnd returns when the last of some groups ends, if each of those that wait begins when one of so many places
-// is free, and handles rows at a rate.
+// lastEnd returns when the last of some groups ends, if each waiting group begins when one of so many places is free,
+// and handles rows at a rate.
 func lastEnd(running []pending, waiting []float64, rate float64, places int) time.Duration {
 	free := make([]float64, max(places, len(running)))
 	for i, g := range running {

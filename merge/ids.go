@@ -78,14 +78,14 @@ func leftOut(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, oldID 
 			return &report.LeftOutError{Reason: reason}
 		}
 	}
-	return &report.LeftOutError{Reason: "it referred to no row"} // of a run that did not write down to which
+	return &report.LeftOutError{Reason: "it referred to no row"} // the run did not write down which row
 }
 
 // Export writes the map from old to new ids as CSV with a header: source, table, old_id, new_id. Sources and tables
 // are in the order of their merges, their rows in the order of old_id. A row that was merged into another one
-// has its id, a row that was dropped has none, and rows that kept their ids have no line. Behind them are the rows
-// of merges that made sources, such as those of source m12/eu: new_id is that in the target, and empty if the row
-// was deleted since. A row that kept its id in that merge has no line of it. Export holds one list of ids at a time
+// has its id, a row that was dropped has none, and rows that kept their ids have no line. After them come the rows
+// of merges that made sources, such as source m12/eu: new_id is the id in the target, and empty if the row was
+// deleted since. A row that kept its id in that merge has no line of it. Export holds one list of ids at a time
 // in memory, a few thousand at most.
 func Export(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
 	e, err := dialect.Of(d)

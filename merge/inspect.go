@@ -43,7 +43,7 @@ func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*plan.P
 	return p, nil
 }
 
-// ReadSchema reads the schemas of sources, and returns the plan in which nothing is decided: primary keys of one
+// ReadSchema reads the schemas of sources, and returns the plan without any decision: primary keys of one
 // integer are keys, columns of foreign keys are references, and all other columns are plain. It is what
 // [plan.Decisions] are completed with. The sources are in the order of their precedence, as in the decisions.
 //
