@@ -50,7 +50,9 @@ func TestMayClear(t *testing.T) {
 // lets become NULL differs less than any other.
 func TestNearest(t *testing.T) {
 	c := &comparison{links: []link{{clears: true}, {}}}
-	row := func(left int64, parents ...string) *group { return &group{tuple: tuple{parents: parents}, more: -1, left: left} }
+	row := func(left int64, parents ...string) *group {
+		return &group{tuple: tuple{parents: parents}, more: -1, left: left}
+	}
 	g := &group{tuple: tuple{parents: []string{"a", "b"}}, more: 1, left: 1}
 	cleared, other, both, same, taken := row(1, "", "b"), row(1, "x", "b"), row(1, "x", "y"), row(1, "a", "b"), row(0, "", "b")
 	for _, test := range []struct {

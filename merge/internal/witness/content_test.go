@@ -45,7 +45,9 @@ func names(columns []*plan.Column) string {
 // A row is known by the plain values that all databases write alike, and that no rule of the plan changes.
 func TestContent(t *testing.T) {
 	const columns = "id int not null, name varchar(20) not null, slot int not null, guild int, born date, hp double"
-	key := func(rule plan.Rule, columns ...string) *plan.Unique { return &plan.Unique{Columns: columns, Rule: rule} }
+	key := func(rule plan.Rule, columns ...string) *plan.Unique {
+		return &plan.Unique{Columns: columns, Rule: rule}
+	}
 	for _, test := range []struct {
 		name   string
 		change func(p, source *plan.Table)
