@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 )
 
 // FindAcross returns a page of [After] or [Before] over the rows of all shards. It
@@ -93,7 +94,7 @@ func findAcross[T any](ctx context.Context, shards *snow.Shards[*gorm.DB], of cl
 }
 
 func rank[T any](stmt *gorm.Statement, rows []T) ([]ranked[T], error) {
-	if t := structOf(reflect.TypeFor[T]()); t != stmt.Schema.ModelType {
+	if t := analysis.StructOf(reflect.TypeFor[T]()); t != stmt.Schema.ModelType {
 		return nil, fmt.Errorf("the rows are %s, but the model of the statement is %s: leave Model out", reflect.TypeFor[T](), stmt.Schema.ModelType)
 	}
 	key := stmt.Schema.PrioritizedPrimaryField // an integer, or After would have failed

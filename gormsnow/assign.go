@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 )
 
 // assign gives an id to every key of the statement's rows that has none.
@@ -20,7 +21,7 @@ func (p *plugin) assign(stmt *gorm.Statement, m *model) error {
 	if m.err != nil {
 		return m.err
 	}
-	if err := include(stmt, m); err != nil || len(m.keys) == 0 {
+	if err := include(stmt, m); err != nil || len(m.Keys) == 0 {
 		return err
 	}
 	dropRepeated(stmt)
@@ -67,14 +68,14 @@ func (p *plugin) verify(stmt *gorm.Statement, m *model) error {
 	if err := p.verifyShards(stmt, m); err != nil {
 		return err
 	}
-	err := vacant(stmt, m.keys, func(s slot) error {
+	err := vacant(stmt, m.Keys, func(s slot) error {
 		return fieldError(stmt.Schema, s.key, "it has no id at the insert: a hook or callback cleared it")
 	})
 	if err != nil {
 		return err
 	}
-	err = vacant(stmt, m.given, func(s slot) error {
-		return fieldError(stmt.Schema, s.key, m.missing[s.key])
+	err = vacant(stmt, m.Given, func(s slot) error {
+		return fieldError(stmt.Schema, s.key, m.Missing[s.key])
 	})
 	made := issuedTo(stmt)
 	if err != nil || made == nil {
@@ -96,7 +97,7 @@ func include(stmt *gorm.Statement, m *model) error {
 		return nil
 	}
 	columns, restricted := stmt.SelectAndOmitColumns(true, false)
-	for _, key := range slices.Concat(m.keys, m.given) {
+	for _, key := range slices.Concat(m.Keys, m.Given) {
 		switch written, listed := columns[key.DBName]; {
 		case listed && !written:
 			return fieldError(stmt.Schema, key, "a row can't be inserted without its id: take it out of Omit")
@@ -114,7 +115,7 @@ func include(stmt *gorm.Statement, m *model) error {
 // is an error.
 func (p *plugin) fill(stmt *gorm.Statement, m *model, last bool) error {
 	n, early := 0, false
-	err := vacant(stmt, m.keys, func(s slot) error {
+	err := vacant(stmt, m.Keys, func(s slot) error {
 		n++
 		known, err := p.checkShard(stmt, m, s, last)
 		early = early || !known
@@ -125,10 +126,10 @@ func (p *plugin) fill(stmt *gorm.Statement, m *model, last bool) error {
 	}
 	made := newIssued(n)
 	if err := p.draw(stmt.Context, made.ids, p.shardBits(m)); err != nil {
-		return fmt.Errorf("assign %d ids to %s: %w", n, modelName(stmt.Schema), err)
+		return fmt.Errorf("assign %d ids to %s: %w", n, analysis.Name(stmt.Schema), err)
 	}
 	i := 0
-	err = vacant(stmt, m.keys, func(s slot) error {
+	err = vacant(stmt, m.Keys, func(s slot) error {
 		id, err := p.withShard(stmt, m, s, made.ids[i])
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 	"github.com/shardsnow/snow/internal/idcolumn"
 )
 
@@ -63,7 +64,7 @@ func (e *CheckError) Error() string {
 //     run Check before the migration to find this
 //   - a many-to-many join table whose pairs are not unique, so that saving an
 //     association again adds its rows again
-//   - a primary key, a unique field or a unique index of the model that the table
+//   - a primary key, a analysis.Unique field or a analysis.Unique index of the model that the table
 //     does not have, except partial indexes
 //   - an id in the table that is greater than any id that the generators can make
 //     now, so that new rows sort before old ones or clash with them. This reads the
@@ -72,7 +73,7 @@ func (e *CheckError) Error() string {
 //     [snow.Generator] has. If the layout has lanes, only ids above the ids of the
 //     last lane are found
 //   - a string field of a shard tag whose column takes different texts as equal, by its
-//     collation or type, as the defaults of MySQL and MariaDB do; and a unique key, of a
+//     collation or type, as the defaults of MySQL and MariaDB do; and a analysis.Unique key, of a
 //     model with a shard tag, that has neither the field of the tag nor a key
 //   - a negative primary key in the table, which a snow.ID can't read
 //   - a table that does not exist, or that this user may not see.
@@ -160,8 +161,8 @@ func (c *check) model(value any) {
 			})
 		}
 	}
-	for _, f := range known.given {
-		if known.missing[f] == missingMember {
+	for _, f := range known.Given {
+		if known.Missing[f] == analysis.MissingMember {
 			c.find(CheckError{
 				Model: s.ModelType.String(), Field: f.Name, Problem: "it is a member of the primary key, and the plugin does not fill it",
 				Remedy: "add snowflake to the gorm tag, or snowflake:false if the program sets it",
@@ -218,14 +219,14 @@ func (c *check) columns(s *schema.Schema, live *liveTable) {
 	refers := make(map[*schema.Field]bool)
 	for _, rel := range s.Relationships.BelongsTo {
 		for _, ref := range rel.References {
-			refers[ref.ForeignKey] = ref.PrimaryKey != nil && isKey(ref.PrimaryKey)
+			refers[ref.ForeignKey] = ref.PrimaryKey != nil && analysis.IsKey(ref.PrimaryKey)
 		}
 	}
 	for _, f := range s.Fields {
 		if f.DBName == "" || s.FieldsByDBName[f.DBName] != f {
 			continue
 		}
-		if isKey(f) || refers[f] {
+		if analysis.IsKey(f) || refers[f] {
 			c.column(s, f.Name, f, live)
 		} else if column := live.columns[f.DBName]; f.PrimaryKey && column.Auto != "" {
 			c.automatic(s, f.Name, column, live)
@@ -263,12 +264,12 @@ func (c *check) automatic(s *schema.Schema, field string, column idcolumn.Column
 
 // uniques checks that the table has the unique keys that the model declares.
 func (c *check) uniques(s *schema.Schema, live *liveTable) {
-	for _, u := range uniqueKeys(s) {
-		if u.where == "" && !live.distinct(u.columns) {
+	for _, u := range analysis.UniqueKeys(s) {
+		if u.Where == "" && !live.distinct(u.Columns) {
 			c.find(CheckError{
-				Model: s.ModelType.String(), Column: live.name + "." + strings.Join(u.columns, ","),
+				Model: s.ModelType.String(), Column: live.name + "." + strings.Join(u.Columns, ","),
 				Problem: "the model says that it is unique, but no primary key or unique index of the table is within it",
-				Remedy:  "create a unique index",
+				Remedy:  "create a analysis.Unique index",
 			})
 		}
 	}
@@ -286,7 +287,7 @@ func (c *check) join(s *schema.Schema, rel *schema.Relationship) {
 			continue
 		}
 		pair = append(pair, ref.ForeignKey.DBName)
-		if ref.PrimaryKey != nil && isKey(ref.PrimaryKey) {
+		if ref.PrimaryKey != nil && analysis.IsKey(ref.PrimaryKey) {
 			c.column(s, rel.Name, ref.ForeignKey, live)
 		}
 	}
@@ -294,7 +295,7 @@ func (c *check) join(s *schema.Schema, rel *schema.Relationship) {
 		c.find(CheckError{
 			Model: s.ModelType.String(), Field: rel.Name, Column: live.name + "." + strings.Join(pair, ","),
 			Problem: "nothing makes the pairs of the join table unique, so saving the association again adds its rows again",
-			Remedy:  "create a unique index on these columns",
+			Remedy:  "create a analysis.Unique index on these columns",
 		})
 	}
 }
@@ -303,7 +304,7 @@ func (c *check) join(s *schema.Schema, rel *schema.Relationship) {
 // ids that are made now.
 func (c *check) bounds(s *schema.Schema, live *liveTable) {
 	key := s.PrioritizedPrimaryField
-	if key == nil || !isKey(key) || key.IndirectFieldType.Kind() == reflect.String {
+	if key == nil || !analysis.IsKey(key) || key.IndirectFieldType.Kind() == reflect.String {
 		return
 	}
 	column, ok := live.columns[key.DBName]

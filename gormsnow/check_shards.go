@@ -9,17 +9,19 @@ import (
 
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
+
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 )
 
 // shards checks what only matters if the rows of s are in several databases.
 func (c *check) shards(s *schema.Schema, m *model, live *liveTable) {
-	if m.err != nil || len(m.sources) == 0 {
+	if m.err != nil || len(m.Sources) == 0 {
 		return
 	}
 	var deciding []string
-	for _, key := range m.keys {
+	for _, key := range m.Keys {
 		deciding = append(deciding, key.DBName) // ids are unique everywhere
-		source := m.sources[key]
+		source := m.Sources[key]
 		if source == nil || slices.Contains(deciding, source.DBName) {
 			continue
 		}
@@ -29,8 +31,8 @@ func (c *check) shards(s *schema.Schema, m *model, live *liveTable) {
 		}
 	}
 	all := slices.Clone(live.unique)
-	for _, u := range uniqueKeys(s) {
-		all = append(all, u.columns)
+	for _, u := range analysis.UniqueKeys(s) {
+		all = append(all, u.Columns)
 	}
 	found := make(map[string]bool)
 	for _, columns := range all {

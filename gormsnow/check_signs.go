@@ -8,6 +8,8 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/shardsnow/snow/internal/idcolumn"
+
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 )
 
 // signs finds foreign keys that AutoMigrate can't create, because MySQL requires
@@ -23,7 +25,7 @@ func (c *check) signs(s *schema.Schema) {
 			continue
 		}
 		for _, ref := range rel.References {
-			if ref.PrimaryKey != nil && isKey(ref.PrimaryKey) {
+			if ref.PrimaryKey != nil && analysis.IsKey(ref.PrimaryKey) {
 				c.sign(s, rel, ref)
 			}
 		}

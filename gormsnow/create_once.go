@@ -14,10 +14,12 @@ import (
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/schema"
+
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 )
 
 // CreateOnce inserts row, or loads the row that is already stored: the one with
-// the same primary key or, if on names fields or columns of a unique index, the
+// the same primary key or, if on names fields or columns of a analysis.Unique index, the
 // one with the same values in these. So a caller that got no answer may repeat the
 // call, also in another process, and there is only one row:
 //
@@ -126,7 +128,7 @@ func keyFields(db *gorm.DB, row any, on []string) ([]*schema.Field, error) {
 	}
 	if len(on) == 0 {
 		if len(stmt.Schema.PrimaryFields) == 0 {
-			return nil, &FieldError{stmt.Schema.ModelType.String(), "ID", "the model has no primary key: name the columns of a unique index"}
+			return nil, &FieldError{stmt.Schema.ModelType.String(), "ID", "the model has no primary key: name the columns of a analysis.Unique index"}
 		}
 		return stmt.Schema.PrimaryFields, nil
 	}
@@ -137,8 +139,8 @@ func keyFields(db *gorm.DB, row any, on []string) ([]*schema.Field, error) {
 			return nil, &FieldError{stmt.Schema.ModelType.String(), name, "the model has no such column"}
 		}
 	}
-	for _, u := range uniqueKeys(stmt.Schema) {
-		if !slices.ContainsFunc(u.columns, func(column string) bool {
+	for _, u := range analysis.UniqueKeys(stmt.Schema) {
+		if !slices.ContainsFunc(u.Columns, func(column string) bool {
 			return !slices.ContainsFunc(key, func(f *schema.Field) bool { return f.DBName == column })
 		}) {
 			return key, nil
@@ -208,7 +210,7 @@ func (q quiet) ParamsFilter(ctx context.Context, sql string, params ...any) (str
 	return sql, params
 }
 
-// duplicate reports whether err means that a unique key is taken.
+// duplicate reports whether err means that a analysis.Unique key is taken.
 func duplicate(db *gorm.DB, err error) bool {
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
 		return true

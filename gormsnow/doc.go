@@ -103,7 +103,7 @@
 // a row in the table, or zero. If ON CONFLICT, ON DUPLICATE KEY, INSERT IGNORE or
 // a trigger kept the row out, it gets the keys of the row that is there instead.
 // The plugin finds that row by its values in the columns of the conflict target,
-// or of a unique index that the model declares by its tags; if the key is a
+// or of a analysis.Unique index that the model declares by its tags; if the key is a
 // member of a composite primary key, by the other members too. If it finds no
 // such row, or several, the keys become zero; in a map, a zero of the type of the
 // field. This happens before has-one, has-many and many-to-many associations copy
@@ -147,7 +147,7 @@
 // new keys, and the structs of an earlier batch of CreateInBatches keep the old
 // ones. ON DUPLICATE KEY of MySQL applies to every unique key of the table. If a
 // unique key that the model does not declare kept a row out, the row gets the keys of
-// a row that equals it in a unique key that the model declares, or zeros.
+// a row that equals it in a analysis.Unique key that the model declares, or zeros.
 //
 // Save of a row whose primary key is set is an update first: if another tagged
 // key of it is zero, that zero overwrites the stored key.
@@ -176,7 +176,8 @@
 //	model.go plugin.go                   Model; the plugin and its three callbacks
 //	assign.go                            before the insert: fills keys, and refuses rows without one
 //	settle.go stored.go witness.go       after the insert: the keys of rows that met an existing row
-//	shard.go shardtag.go                 ids that carry the shard of another field
+//	shard.go                             ids that carry the shard of another field
 //	rows.go                              the keys in structs, slices and maps
-//	fields.go references.go errors.go    which fields are keys, and which models are refused
+//	errors.go                            FieldError and others
+//	internal/analysis                    which fields are keys, and which models are refused
 package gormsnow

@@ -1,6 +1,12 @@
 package gormsnow
 
-import "errors"
+import (
+	"errors"
+
+	"gorm.io/gorm/schema"
+
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
+)
 
 // Errors that callers branch on. They are wrapped: use errors.Is.
 var (
@@ -28,4 +34,8 @@ type FieldError struct {
 // Error returns the model, the field and the reason.
 func (e *FieldError) Error() string {
 	return "model " + e.Model + ", field " + e.Field + ": " + e.Reason
+}
+
+func fieldError(s *schema.Schema, f *schema.Field, reason string) error {
+	return &FieldError{analysis.Name(s), f.Name, reason}
 }

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 )
 
 const (
@@ -97,6 +98,21 @@ func (p *plugin) callback(step func(*gorm.Statement, *model) error) func(*gorm.D
 			_ = db.AddError(fmt.Errorf("gormsnow: %w", err))
 		}
 	}
+}
+
+// A model is what the plugin knows about a schema.
+type model struct {
+	*analysis.Model
+	err error // why the plugin can't assign keys of the model
+}
+
+// analyse finds the keys of s.
+func analyse(s *schema.Schema) *model {
+	m := &model{Model: analysis.Of(s)}
+	if m.Err != nil {
+		m.err = (*FieldError)(m.Err)
+	}
+	return m
 }
 
 // model returns what is known about a schema, which is analysed once.

@@ -14,6 +14,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 )
 
 // CreatedBetween is the condition that a row's primary key was made in
@@ -236,7 +237,7 @@ func keyOf(builder clause.Builder) (*gorm.Statement, clause.Column, error) {
 		return nil, clause.Column{}, &FieldError{stmt.Schema.ModelType.String(), "ID", "the model has no single primary key, nor one called id"}
 	}
 	// Texts don't sort as numbers do.
-	if !assignable(key.FieldType) || key.IndirectFieldType.Kind() == reflect.String {
+	if !analysis.Assignable(key.FieldType) || key.IndirectFieldType.Kind() == reflect.String {
 		return nil, clause.Column{}, fieldError(stmt.Schema, key, key.FieldType.String()+" doesn't sort as ids do: make it a snow.ID or a 64-bit integer")
 	}
 	return stmt, clause.Column{Table: clause.CurrentTable, Name: key.DBName}, nil

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 )
 
 // issuedName is the entry of a statement's clauses that remembers the ids that the
@@ -68,7 +69,7 @@ func replacesRows(stmt *gorm.Statement) bool {
 // locate finds the ids in the rows of the statement.
 func (i *issued) locate(stmt *gorm.Statement, m *model) (holders, error) {
 	rows := make(holders, len(i.ids))
-	err := each(stmt, m.keys, func(s slot) error {
+	err := each(stmt, m.Keys, func(s slot) error {
 		if id := idOf(s.value()); i.has(id) {
 			rows[id] = s
 		}
@@ -108,12 +109,12 @@ func (p *plugin) settle(stmt *gorm.Statement, m *model) error {
 	if err != nil {
 		// It is unknown which rows are stored, and whether the insert is rolled back.
 		// As after every failed insert, the rows keep their ids.
-		return fmt.Errorf("look for the ids of %s after the insert: %w", modelName(stmt.Schema), err)
+		return fmt.Errorf("look for the ids of %s after the insert: %w", analysis.Name(stmt.Schema), err)
 	}
 	for _, d := range doubts {
 		for _, s := range d.slots {
 			if d.matches == 1 {
-				s.set(d.stored[slices.Index(m.keys, s.key)].Elem())
+				s.set(d.stored[slices.Index(m.Keys, s.key)].Elem())
 			} else {
 				s.set(reflect.Zero(reflect.PointerTo(s.key.IndirectFieldType)))
 			}
@@ -184,7 +185,7 @@ func (on *conflict) doubts(stmt *gorm.Statement, m *model, made *issued) ([]*dou
 			d.sent[on.rows.Columns[i].Name] = value
 		}
 		fresh := false
-		for _, key := range m.keys {
+		for _, key := range m.Keys {
 			id := idOf(reflect.ValueOf(d.sent[key.DBName]))
 			// GORM may have put another row there by now.
 			if s, ok := rows[id]; ok && idOf(s.value()) == id {

@@ -7,93 +7,18 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 )
-
-// findSources reads the shard tags of the keys, and sorts the keys so that a key
-// comes after the key whose shard it carries.
-func (m *model) findSources(s *schema.Schema) error {
-	var read [][]string
-	for _, key := range m.keys {
-		tag, path := shardTag(s, key)
-		if path == nil {
-			continue
-		}
-		read = append(read, path)
-		name, ok := strings.CutPrefix(tag, "shard=")
-		if !ok {
-			return fieldError(s, key, "the snow tag is shard=Field, not "+strconv.Quote(tag))
-		}
-		source := sourceField(s, path, name)
-		if source == nil {
-			return fieldError(s, key, "its shard tag names "+strconv.Quote(name)+", which is no field of the model")
-		}
-		if reason := m.refuseSource(s, source); reason != "" {
-			return fieldError(s, key, "its shard can't be taken from "+name+": "+reason)
-		}
-		if m.sources == nil {
-			m.sources = make(map[*schema.Field]*schema.Field)
-		}
-		m.sources[key] = source
-	}
-	if err := checkTags(s, read); err != nil {
-		return err
-	}
-	slices.SortStableFunc(m.keys, func(a, b *schema.Field) int {
-		switch {
-		case m.sources[a] == nil && m.sources[b] != nil:
-			return -1
-		case m.sources[a] != nil && m.sources[b] == nil:
-			return 1
-		}
-		return 0
-	})
-	return nil
-}
-
-// sourceField returns the field that the tag at path names: a field of the struct
-// that has the tag, or else one of the model around it.
-func sourceField(s *schema.Schema, path []string, name string) *schema.Field {
-	path = append(slices.Clone(path[:len(path)-1]), name)
-	for _, f := range s.Fields {
-		if slices.Equal(f.BindNames, path) {
-			return f
-		}
-	}
-	return s.FieldsByName[name]
-}
-
-// refuseSource returns why f can't give the shard, or nothing.
-func (m *model) refuseSource(s *schema.Schema, f *schema.Field) string {
-	_, path := shardTag(s, f)
-	chained := path != nil && slices.Contains(m.keys, f)
-	t := f.FieldType
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	v := reflect.Zero(t)
-	switch {
-	case chained:
-		return "it has a shard tag itself: name the field of that one"
-	case f.DBName == "":
-		return "it is no column"
-	case !v.CanInt() && !v.CanUint() && t.Kind() != reflect.String:
-		return f.FieldType.String() + " gives no shard: use a snow.ID, an integer, a string, or a pointer to one"
-	case f.Serializer != nil:
-		return "it has a serializer"
-	}
-	return ""
-}
 
 // shardBits returns how many bits of an id of m hold its shard. It is 0 if no key
 // of m has a shard tag.
 func (p *plugin) shardBits(m *model) uint8 {
-	if len(m.sources) == 0 {
+	if len(m.Sources) == 0 {
 		return 0
 	}
 	return p.layout().Bits().Shard
@@ -109,8 +34,8 @@ func (p *plugin) layout() snow.Layout {
 
 // checkSource refuses shard tags if the layout of the source has no shard bits.
 func (p *plugin) checkSource(s *schema.Schema, m *model) error {
-	for _, key := range m.keys {
-		if m.sources[key] != nil && p.shardBits(m) == 0 {
+	for _, key := range m.Keys {
+		if m.Sources[key] != nil && p.shardBits(m) == 0 {
 			return fieldError(s, key, "its shard tag needs a source of ids whose Layout has shard bits, unlike this "+reflect.TypeOf(p.source).String())
 		}
 	}
@@ -120,8 +45,8 @@ func (p *plugin) checkSource(s *schema.Schema, m *model) error {
 // checkShard reports whether the shard of s is known. If last, a shard that is not
 // known is an error.
 func (p *plugin) checkShard(stmt *gorm.Statement, m *model, s slot, last bool) (known bool, err error) {
-	source := m.sources[s.key]
-	if source == nil || slices.Contains(m.keys, source) {
+	source := m.Sources[s.key]
+	if source == nil || slices.Contains(m.Keys, source) {
 		return true, nil // it needs no shard, or gets the shard of a key that fill sets before it
 	}
 	_, known, err = p.shardOf(stmt, s, source)
@@ -133,7 +58,7 @@ func (p *plugin) checkShard(stmt *gorm.Statement, m *model, s slot, last bool) (
 
 // withShard returns id with the shard of s, if s has a shard tag.
 func (p *plugin) withShard(stmt *gorm.Statement, m *model, s slot, id snow.ID) (snow.ID, error) {
-	source := m.sources[s.key]
+	source := m.Sources[s.key]
 	if source == nil {
 		return id, nil
 	}
@@ -147,7 +72,7 @@ func (p *plugin) withShard(stmt *gorm.Statement, m *model, s slot, id snow.ID) (
 // verifyShards assigns the ids that had to wait for hooks and belongs-to
 // associations, and refuses ids whose shard is not their field's.
 func (p *plugin) verifyShards(stmt *gorm.Statement, m *model) error {
-	if len(m.sources) == 0 {
+	if len(m.Sources) == 0 {
 		return nil
 	}
 	made := issuedTo(stmt)
@@ -159,8 +84,8 @@ func (p *plugin) verifyShards(stmt *gorm.Statement, m *model) error {
 			made = new(issued)
 		}
 	}
-	return each(stmt, m.keys, func(s slot) error {
-		source := m.sources[s.key]
+	return each(stmt, m.Keys, func(s slot) error {
+		source := m.Sources[s.key]
 		if source == nil {
 			return nil
 		}
@@ -209,14 +134,8 @@ func (p *plugin) shardOf(stmt *gorm.Statement, s slot, source *schema.Field) (sh
 		return 0, false, err
 	case v.Type() == reflect.TypeFor[snow.ID]():
 		return p.layout().Shard(snow.ID(v.Int())), v.Int() != 0, nil
-	case v.CanInt():
-		shard = snow.HashShardInt(v.Int())
-	case v.CanUint():
-		shard = snow.HashShardInt(int64(v.Uint()))
-	default:
-		shard = snow.HashShard(v.String())
 	}
-	return shard, pointer || !v.IsZero(), nil
+	return analysis.Hash(v), pointer || !v.IsZero(), nil
 }
 
 // sourceEntry returns the value that a map will store in the column of source, as

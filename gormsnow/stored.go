@@ -12,58 +12,19 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 )
-
-// A unique is a set of columns whose values no two rows share.
-type unique struct {
-	columns []string
-	primary bool
-	where   string              // the condition of a partial index
-	target  []clause.Expression // the condition of a conflict target
-}
-
-// uniqueKeys returns the primary key of s, if any, and what its tags declare.
-func uniqueKeys(s *schema.Schema) (all []unique) {
-	if len(s.PrimaryFields) > 0 {
-		all = append(all, unique{columns: s.PrimaryFieldDBNames, primary: true})
-	}
-	// ParseIndexes writes to the fields, which other goroutines read.
-	var copied schema.Schema
-	for _, f := range s.Fields {
-		if f.DBName == "" || s.FieldsByDBName[f.DBName] != f {
-			continue
-		}
-		if f.Unique {
-			all = append(all, unique{columns: []string{f.DBName}})
-		}
-		copied.Fields = append(copied.Fields, &schema.Field{
-			Name: f.Name, DBName: f.DBName, Tag: f.Tag, TagSettings: f.TagSettings, Schema: f.Schema,
-		})
-	}
-	for _, index := range copied.ParseIndexes() {
-		u := unique{where: index.Where}
-		for _, f := range index.Fields {
-			if f.Expression == "" {
-				u.columns = append(u.columns, f.DBName)
-			}
-		}
-		if index.Class == "UNIQUE" && len(u.columns) == len(index.Fields) {
-			all = append(all, u)
-		}
-	}
-	return all
-}
 
 // soleKey returns the primary key if it is a single column that the plugin fills,
 // and if a stored row with an id of this statement was certainly inserted by this
 // statement, with its other keys. Otherwise it returns nil.
 func (on *conflict) soleKey(stmt *gorm.Statement, m *model) *schema.Field {
 	pks := stmt.Schema.PrimaryFields
-	if len(pks) != 1 || !slices.Contains(m.keys, pks[0]) {
+	if len(pks) != 1 || !slices.Contains(m.Keys, pks[0]) {
 		return nil
 	}
 	// Rows of one statement may meet each other.
-	if slices.ContainsFunc(m.keys, func(key *schema.Field) bool { return on.changes(key.DBName) }) {
+	if slices.ContainsFunc(m.Keys, func(key *schema.Field) bool { return on.changes(key.DBName) }) {
 		return nil
 	}
 	return pks[0]
@@ -106,7 +67,7 @@ func (on *conflict) dropInserted(stmt *gorm.Statement, m *model, doubts []*doubt
 func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error {
 	var columns []string // members of the primary key that the plugin does not fill
 	for _, f := range stmt.Schema.PrimaryFields {
-		if !slices.Contains(m.keys, f) {
+		if !slices.Contains(m.Keys, f) {
 			columns = append(columns, f.DBName)
 		}
 	}
@@ -114,8 +75,8 @@ func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error 
 	// A member of a composite primary key identifies a row only with the others.
 	if len(columns) < len(stmt.Schema.PrimaryFields) {
 		for i, u := range uniques {
-			if !u.primary {
-				uniques[i].columns = slices.Concat(u.columns, columns)
+			if !u.Primary {
+				uniques[i].Columns = slices.Concat(u.Columns, columns)
 			}
 		}
 		columns = nil
@@ -127,8 +88,8 @@ func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error 
 			for _, u := range uniques {
 				// dropInserted would have found a row with this primary key, unless a
 				// trigger sent a plain insert to another table, where affected is 0.
-				absent := u.primary && d.has(sole) && (on.affected > 0 || on.upsert || on.modified)
-				if !absent && u.in(d) {
+				absent := u.Primary && d.has(sole) && (on.affected > 0 || on.upsert || on.modified)
+				if !absent && d.sentIn(u) {
 					on.selectRow(stmt, m, q, columns, u, d, n)
 				}
 			}
@@ -140,7 +101,7 @@ func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error 
 			var n int
 			dest := []any{&n}
 			var stored []reflect.Value
-			for _, key := range m.keys {
+			for _, key := range m.Keys {
 				v := reflect.New(reflect.PointerTo(key.IndirectFieldType)) // for NULL
 				stored, dest = append(stored, v), append(dest, v.Interface())
 			}
@@ -163,35 +124,35 @@ func (on *conflict) find(stmt *gorm.Statement, m *model, doubts []*doubt) error 
 }
 
 // uniques returns the unique keys that may have conflicted.
-func (on *conflict) uniques(m *model) []unique {
+func (on *conflict) uniques(m *model) []analysis.Unique {
 	if len(on.Columns) == 0 || on.modified {
-		return slices.Clone(m.uniques)
+		return slices.Clone(m.Uniques)
 	}
-	var all []unique
-	for _, u := range m.uniques {
-		if u.primary || on.anyKey { // the primary key finds a row that was inserted after all
+	var all []analysis.Unique
+	for _, u := range m.Uniques {
+		if u.Primary || on.anyKey { // the primary key finds a row that was inserted after all
 			all = append(all, u)
 		}
 	}
-	var target unique
+	var target analysis.Unique
 	for _, c := range on.Columns {
 		if c.Raw {
 			return all // an expression
 		}
-		target.columns = append(target.columns, c.Name)
+		target.Columns = append(target.Columns, c.Name)
 	}
 	if !on.anyKey {
-		target.target = on.TargetWhere.Exprs
+		target.Target = on.TargetWhere.Exprs
 	}
-	if len(target.target) == 0 && slices.ContainsFunc(all, func(u unique) bool { return slices.Equal(u.columns, target.columns) && u.where == "" }) {
+	if len(target.Target) == 0 && slices.ContainsFunc(all, func(u analysis.Unique) bool { return slices.Equal(u.Columns, target.Columns) && u.Where == "" }) {
 		return all
 	}
 	return append(all, target)
 }
 
-// in reports whether d was sent with a value in each column.
-func (u unique) in(d *doubt) bool {
-	for _, c := range u.columns {
+// sentIn reports whether d was sent with a value in each column of u.
+func (d *doubt) sentIn(u analysis.Unique) bool {
+	for _, c := range u.Columns {
 		value := d.sent[c]
 		_, computed := value.(clause.Expression) // such as DEFAULT
 		if v := reflect.ValueOf(value); computed || !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
@@ -203,7 +164,7 @@ func (u unique) in(d *doubt) bool {
 
 // selectRow adds to q a SELECT of the row that equals d in u. If several of them
 // find the same row, UNION returns it once.
-func (on *conflict) selectRow(stmt *gorm.Statement, m *model, q *query, columns []string, u unique, d *doubt, n int) {
+func (on *conflict) selectRow(stmt *gorm.Statement, m *model, q *query, columns []string, u analysis.Unique, d *doubt, n int) {
 	// Without the lock MySQL would read an old snapshot. The insert has locked the row already.
 	before, after := "SELECT ", ""
 	if stmt.Dialector.Name() == "mysql" {
@@ -213,7 +174,7 @@ func (on *conflict) selectRow(stmt *gorm.Statement, m *model, q *query, columns 
 		before = " UNION " + before
 	}
 	q.write(before, strconv.Itoa(n))
-	for _, key := range m.keys {
+	for _, key := range m.Keys {
 		q.write(",", clause.Column{Name: key.DBName})
 	}
 	for _, c := range columns {
@@ -221,17 +182,17 @@ func (on *conflict) selectRow(stmt *gorm.Statement, m *model, q *query, columns 
 	}
 	q.write(" FROM ", on.table(stmt))
 	sep := " WHERE "
-	for _, c := range u.columns {
+	for _, c := range u.Columns {
 		q.write(sep, clause.Column{Name: c}, " = ")
 		q.AddVar(q, d.sent[c])
 		sep = " AND "
 	}
-	if u.where != "" {
-		q.write(" AND (", u.where, ")")
+	if u.Where != "" {
+		q.write(" AND (", u.Where, ")")
 	}
-	if len(u.target) > 0 {
+	if len(u.Target) > 0 {
 		q.write(" AND (")
-		clause.Where{Exprs: slices.Clone(u.target)}.Build(q) // Build sorts its expressions
+		clause.Where{Exprs: slices.Clone(u.Target)}.Build(q) // Build sorts its expressions
 		q.write(")")
 	}
 	q.write(after)

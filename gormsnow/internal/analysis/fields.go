@@ -1,4 +1,6 @@
-package gormsnow
+// Package analysis finds out what the tags of a model say: which fields are keys, whose shard they carry, and why a
+// model is refused. gormsnow fills these keys, and gormsnow/route finds the database of a row by them.
+package analysis
 
 import (
 	"reflect"
@@ -11,20 +13,23 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A model is what the plugin knows about a schema.
-type model struct {
-	keys    []*schema.Field                 // columns that the plugin fills
-	given   []*schema.Field                 // keys that an association or the program fills
-	missing map[*schema.Field]string        // by key in given: the error for a row without it
-	sources map[*schema.Field]*schema.Field // by key: the field whose shard it carries
-	uniques []unique                        // what identifies a stored row
-	err     error                           // why the plugin can't assign keys of the model
+// A Model is what the tags of a schema say about its keys.
+type Model struct {
+	Keys    []*schema.Field                 // columns that the plugin fills; a key comes after the key whose shard it carries
+	Given   []*schema.Field                 // keys that an association or the program fills
+	Missing map[*schema.Field]string        // by key in Given: the error for a row without it
+	Sources map[*schema.Field]*schema.Field // by key: the field whose shard it carries
+	Uniques []Unique                        // what identifies a stored row
+	Err     *Error                          // why the plugin can't assign keys of the model
 }
 
-// analyse finds the keys of s. It reads only what GORM no longer changes once a
+// An Error says why a key can't be assigned.
+type Error struct{ Model, Field, Reason string }
+
+// Of finds the keys of s. It reads only what GORM no longer changes once a
 // schema is parsed: data types and relations change when other models are parsed.
-func analyse(s *schema.Schema) *model {
-	m := &model{missing: make(map[*schema.Field]string)}
+func Of(s *schema.Schema) *Model {
+	m := &Model{Missing: make(map[*schema.Field]string)}
 	var foreign map[string]bool
 	for _, f := range s.Fields {
 		tagged, off := keyTag(f)
@@ -39,8 +44,8 @@ func analyse(s *schema.Schema) *model {
 		ours := tagged || typed && len(s.PrimaryFields) == 1 && !off
 		switch reason := refuse(f, tagged); {
 		case foreign[f.DBName] && f.Creatable && (tagged || typed):
-			if _, path := shardTag(s, f); path != nil && !madeByGORM(s) {
-				m.err = fieldError(s, f, "it is the foreign key of an association, so its shard is the shard of the row it refers to: drop the shard tag")
+			if _, path := shardTag(s, f); path != nil && !MadeByGORM(s) {
+				m.Err = newError(s, f, "it is the foreign key of an association, so its shard is the shard of the row it refers to: drop the shard tag")
 				return m
 			}
 			m.give(f, missingForeign)
@@ -49,33 +54,33 @@ func analyse(s *schema.Schema) *model {
 		case typed && off:
 			m.give(f, "it has no id, and the tag snowflake:false leaves it to the program: set it")
 		case typed && !ours:
-			m.give(f, missingMember)
+			m.give(f, MissingMember)
 		case !ours:
 			m.give(f, f.FieldType.String()+" is a number without an id, and the column would be AUTO_INCREMENT: add autoIncrement:false and snowflake to the gorm tag, or autoIncrement if the database is to count")
 		case reason != "":
-			m.err = fieldError(s, f, reason)
+			m.Err = newError(s, f, reason)
 			return m
 		default:
-			m.keys = append(m.keys, f)
+			m.Keys = append(m.Keys, f)
 		}
 	}
-	if m.err = m.findSources(s); m.err == nil {
-		m.err = checkReferences(s)
+	if m.Err = m.findSources(s); m.Err == nil {
+		m.Err = checkReferences(s)
 	}
-	if len(m.keys) > 0 {
-		m.uniques = uniqueKeys(s)
+	if len(m.Keys) > 0 {
+		m.Uniques = UniqueKeys(s)
 	}
 	return m
 }
 
 const (
 	missingForeign = "it is the foreign key of an association, and neither is set"
-	missingMember  = "it is a member of the primary key and has no id: add snowflake to the gorm tag, or set it"
+	MissingMember  = "it is a member of the primary key and has no id: add snowflake to the gorm tag, or set it"
 )
 
-func (m *model) give(f *schema.Field, missing string) {
-	m.given = append(m.given, f)
-	m.missing[f] = missing
+func (m *Model) give(f *schema.Field, missing string) {
+	m.Given = append(m.Given, f)
+	m.Missing[f] = missing
 }
 
 // keyTag reports whether f has the tag snowflake, or has it turned off. The tag
@@ -106,7 +111,7 @@ func refuse(f *schema.Field, tagged bool) string {
 		return "the tag is snowflake, true or false, not " + strconv.Quote("snowflake:"+value)
 	case f.DBName == "":
 		return "it is tagged snowflake but is no column"
-	case !assignable(f.FieldType):
+	case !Assignable(f.FieldType):
 		return f.FieldType.String() + " can't hold an id: use snow.ID, a 64-bit integer, a string, or a pointer to one"
 	case f.Serializer != nil:
 		return "it has a serializer, which would not store the id itself: drop it"
@@ -120,8 +125,8 @@ func refuse(f *schema.Field, tagged bool) string {
 	return ""
 }
 
-// assignable reports whether a field of type t holds every id.
-func assignable(t reflect.Type) bool {
+// Assignable reports whether a field of type t holds every id.
+func Assignable(t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -154,14 +159,14 @@ func foreignKeys(s *schema.Schema) map[string]bool {
 	return columns
 }
 
-func fieldError(s *schema.Schema, f *schema.Field, reason string) error {
-	return &FieldError{modelName(s), f.Name, reason}
+func newError(s *schema.Schema, f *schema.Field, reason string) *Error {
+	return &Error{Name(s), f.Name, reason}
 }
 
-// modelName returns the Go type of a model, or for a join table that GORM makes,
+// Name returns the Go type of a model, or for a join table that GORM makes,
 // whose type has no name, its tag.
-func modelName(s *schema.Schema) string {
-	if madeByGORM(s) {
+func Name(s *schema.Schema) string {
+	if MadeByGORM(s) {
 		return "many2many:" + s.Table
 	}
 	return s.ModelType.String()

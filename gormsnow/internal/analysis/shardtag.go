@@ -1,4 +1,4 @@
-package gormsnow
+package analysis
 
 import (
 	"reflect"
@@ -20,15 +20,15 @@ func shardTag(s *schema.Schema, f *schema.Field) (text string, path []string) {
 		if tag, ok := field.Tag.Lookup("snow"); ok {
 			text, path = tag, f.BindNames[:i+1]
 		}
-		if t = structOf(field.Type); t == nil {
+		if t = StructOf(field.Type); t == nil {
 			break
 		}
 	}
 	return text, path
 }
 
-// structOf returns the struct that t is or points to, or nil.
-func structOf(t reflect.Type) reflect.Type {
+// StructOf returns the struct that t is or points to, or nil.
+func StructOf(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -40,8 +40,8 @@ func structOf(t reflect.Type) reflect.Type {
 
 // checkTags refuses snow tags that apply to no key: their author expects shards
 // that the ids would not carry. paths are the paths of the tags that apply.
-func checkTags(s *schema.Schema, paths [][]string) error {
-	if madeByGORM(s) {
+func checkTags(s *schema.Schema, paths [][]string) *Error {
+	if MadeByGORM(s) {
 		return nil // its fields have the tags of the keys that they refer to
 	}
 	read, embedded := make(map[string]bool), make(map[string]bool)
@@ -62,7 +62,7 @@ func checkTags(s *schema.Schema, paths [][]string) error {
 				return at
 			}
 			// GORM ignores an embedded struct whose type is not exported.
-			inner := structOf(field.Type)
+			inner := StructOf(field.Type)
 			if inner != nil && !slices.Contains(around, inner) && (embedded[at] || field.Anonymous && !field.IsExported()) {
 				if found := unread(inner, at+".", append(slices.Clip(around), inner)); found != "" {
 					return found
@@ -72,10 +72,10 @@ func checkTags(s *schema.Schema, paths [][]string) error {
 		return ""
 	}
 	if at := unread(s.ModelType, "", nil); at != "" {
-		return &FieldError{modelName(s), at, "nothing reads its shard tag, because it is no key and embeds none: add snowflake to the gorm tag, or drop the shard tag"}
+		return &Error{Name(s), at, "nothing reads its shard tag, because it is no key and embeds none: add snowflake to the gorm tag, or drop the shard tag"}
 	}
 	return nil
 }
 
-// madeByGORM reports whether s is of a join table that has no model.
-func madeByGORM(s *schema.Schema) bool { return s.ModelType.Name() == "" && s.Name != "" }
+// MadeByGORM reports whether s is of a join table that has no model.
+func MadeByGORM(s *schema.Schema) bool { return s.ModelType.Name() == "" && s.Name != "" }

@@ -1,4 +1,4 @@
-package gormsnow
+package analysis
 
 import (
 	"reflect"
@@ -13,7 +13,7 @@ import (
 // hold an id: GORM would convert the id without an error. It reads the lists of
 // relations, which are complete once s is parsed; GORM adds to the map of
 // relations when it parses other models.
-func checkReferences(s *schema.Schema) error {
+func checkReferences(s *schema.Schema) *Error {
 	all := &s.Relationships
 	for _, rel := range slices.Concat(all.HasOne, all.HasMany, all.BelongsTo, all.Many2Many) {
 		if !rel.Field.Creatable && !rel.Field.Updatable {
@@ -21,19 +21,19 @@ func checkReferences(s *schema.Schema) error {
 		}
 		for _, ref := range rel.References {
 			// The type column of a polymorphic association refers to no key.
-			if ref.PrimaryKey == nil || !isKey(ref.PrimaryKey) {
+			if ref.PrimaryKey == nil || !IsKey(ref.PrimaryKey) {
 				continue
 			}
 			if reason := refuseReference(ref.ForeignKey, ref.PrimaryKey); reason != "" {
-				return fieldError(ref.ForeignKey.Schema, ref.ForeignKey, reason)
+				return newError(ref.ForeignKey.Schema, ref.ForeignKey, reason)
 			}
 		}
 	}
 	return nil
 }
 
-// isKey reports whether f, a field of any model, holds an id.
-func isKey(f *schema.Field) bool {
+// IsKey reports whether f, a field of any model, holds an id.
+func IsKey(f *schema.Field) bool {
 	tagged, _ := keyTag(f)
 	return tagged || f.IndirectFieldType == reflect.TypeFor[snow.ID]()
 }
@@ -41,7 +41,7 @@ func isKey(f *schema.Field) bool {
 // refuseReference returns why foreign can't hold the ids of key, or nothing.
 // Structs, such as sql.NullInt64, are left to their own Scan.
 func refuseReference(foreign, key *schema.Field) string {
-	to := "the id of " + modelName(key.Schema) + " that it refers to"
+	to := "the id of " + Name(key.Schema) + " that it refers to"
 	switch t, from := foreign.IndirectFieldType, key.IndirectFieldType; t.Kind() {
 	case reflect.String:
 		// Go converts a number to a string of one character. GORM formats only
@@ -52,7 +52,7 @@ func refuseReference(foreign, key *schema.Field) string {
 	case reflect.Bool, reflect.Float32, reflect.Float64,
 		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32:
-		if !assignable(t) {
+		if !Assignable(t) {
 			return t.String() + " is too small for " + to + ": make it a snow.ID or a 64-bit integer"
 		}
 	}
