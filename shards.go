@@ -54,6 +54,9 @@ func (s *Shards[T]) check() error {
 	return nil
 }
 
+// Layout returns the layout whose shards are mapped.
+func (s *Shards[T]) Layout() Layout { return s.layout }
+
 // Len returns the number of targets.
 func (s *Shards[T]) Len() int { return len(s.targets) }
 

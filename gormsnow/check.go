@@ -112,7 +112,7 @@ func Check(db *gorm.DB, models ...any) error {
 		c.fail(ErrNoPlugin)
 	}
 	if p := pluginOf(db); p != nil {
-		c.layout = p.layout()
+		c.layout = p.Layout()
 	}
 	for _, m := range models {
 		c.model(m)

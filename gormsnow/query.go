@@ -62,7 +62,7 @@ func (b between) findLayout(stmt *gorm.Statement) (snow.Layout, error) {
 		if p == nil {
 			return layout, ErrNoPlugin
 		}
-		layout, none = p.layout(), "the source of the plugin has no Layout: pass one to CreatedBetween"
+		layout, none = p.Layout(), "the source of the plugin has no Layout: pass one to CreatedBetween"
 	}
 	if layout == (snow.Layout{}) {
 		return layout, errors.New(none)

@@ -21,11 +21,11 @@ func (p *plugin) shardBits(m *model) uint8 {
 	if len(m.Sources) == 0 {
 		return 0
 	}
-	return p.layout().Bits().Shard
+	return p.Layout().Bits().Shard
 }
 
-// layout returns the layout of the source, or one without any bits.
-func (p *plugin) layout() snow.Layout {
+// Layout returns the layout of the source, or one without any bits. Package route reads it.
+func (p *plugin) Layout() snow.Layout {
 	if src, ok := p.source.(interface{ Layout() snow.Layout }); ok {
 		return src.Layout()
 	}
@@ -66,7 +66,7 @@ func (p *plugin) withShard(stmt *gorm.Statement, m *model, s slot, id snow.ID) (
 	if err != nil {
 		return 0, err
 	}
-	return p.layout().WithShard(id, shard)
+	return p.Layout().WithShard(id, shard)
 }
 
 // verifyShards assigns the ids that had to wait for hooks and belongs-to
@@ -95,7 +95,7 @@ func (p *plugin) verifyShards(stmt *gorm.Statement, m *model) error {
 		}
 		ours := made.has(id)
 		shard, set, err := p.shardOf(stmt, s, source)
-		switch want, got := p.layout().Shard(snow.ID(shard)), p.layout().Shard(id); {
+		switch want, got := p.Layout().Shard(snow.ID(shard)), p.Layout().Shard(id); {
 		case err != nil:
 			return err
 		case !set && ours:
@@ -133,7 +133,7 @@ func (p *plugin) shardOf(stmt *gorm.Statement, s slot, source *schema.Field) (sh
 	case err != nil || !v.IsValid():
 		return 0, false, err
 	case v.Type() == reflect.TypeFor[snow.ID]():
-		return p.layout().Shard(snow.ID(v.Int())), v.Int() != 0, nil
+		return p.Layout().Shard(snow.ID(v.Int())), v.Int() != 0, nil
 	}
 	return analysis.Hash(v), pointer || !v.IsZero(), nil
 }

@@ -1,0 +1,41 @@
+// Package route keeps GORM's statements in the shard that they belong to.
+//
+// A model has a shard if its key has gormsnow's tag snow:"shard=Field". Then the key and that field both tell the database
+// of a row, and a statement with a condition on one of them tells its own:
+//
+//	db.First(&order, "id = ?", id)
+//	db.Where("buyer_id = ? AND (state = ? OR amount > ?)", buyer, "open", 100).Find(&orders)
+//	db.Model(&order).Update("state", "paid")
+//
+// [Guard] is for programs that choose the database themselves: a statement on the wrong one is refused.
+//
+// Everything that does not tell its shard is refused. [On] names it, for raw SQL and the like, and [Scatter] asks for the rows of all
+// shards. An [*Error] names the model, the reason and the remedy.
+//
+// # How the shard is found
+//
+// Package route reads the SQL that GORM has built, just before it is sent, with the values of its placeholders. So it sees
+// all conditions, also those that GORM adds for a struct with a key, for soft deletes or for a preload, and it sees GORM's
+// parentheses as the database does. It looks for these conditions in the WHERE clause:
+//
+//	column = ?             one shard
+//	column IN (?, …)       the shards of the values
+//	a AND b                the shards of both; if there are none, no row can match
+//	a OR b                 the shards of either, if both tell some
+//	NOT a, anything else   tells none
+//
+// A value is a [snow.ID] or an integer for ids and numbers, and a string for strings. NULL, expressions, literals in the text and values of
+// other types tell none. What could change the meaning of AND and OR is refused: subqueries, UNION, CASE, XOR, comments, semicolons, and
+// quotes with a backslash, a quote or a placeholder inside.
+//
+// The shard of a statement is its logical shard. A statement about two logical shards is about two, even if one database
+// has both: so a program does not begin to fail when databases are added.
+//
+// # Inside
+//
+//	guard.go                  Guard
+//	callbacks.go bound.go     how a statement is seen before it is sent; On and Scatter
+//	statement.go              the shards of a statement; joins, inserts, and updates that would move a row
+//	condition.go tokens.go    the shards of a WHERE clause
+//	model.go errors.go        the shard of a value; Error
+package route

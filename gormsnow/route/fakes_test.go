@@ -1,0 +1,143 @@
+package route_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	"gorm.io/driver/mysql"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow"
+)
+
+type (
+	User struct {
+		ID     snow.ID `gorm:"primaryKey;not null" snow:"shard=Name"`
+		Name   string
+		Email  string
+		Orders []Order `gorm:"foreignKey:BuyerID"`
+	}
+	Order struct {
+		ID        snow.ID `gorm:"primaryKey;not null" snow:"shard=BuyerID"`
+		BuyerID   snow.ID
+		Buyer     *User
+		State     string
+		Amount    int
+		Lines     []Line
+		DeletedAt gorm.DeletedAt
+	}
+	Line struct {
+		ID        snow.ID `gorm:"primaryKey;not null" snow:"shard=OrderID"`
+		OrderID   snow.ID
+		Item      string
+		ProductID *int
+		Product   *Product
+	}
+	Product struct {
+		ID   int `gorm:"primaryKey;autoIncrement:false"`
+		Name string
+	}
+	Account struct { // hashed by a number, and a composite key
+		ID     snow.ID `gorm:"primaryKey;snowflake" snow:"shard=Tenant"`
+		Tenant int     `gorm:"primaryKey;autoIncrement:false"`
+	}
+	Plain struct {
+		ID snow.ID
+	}
+)
+
+func layout(t testing.TB) snow.Layout {
+	l, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func generator(t testing.TB) *snow.Generator {
+	w, err := snow.Fixed(layout(t), 0, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := snow.NewGenerator(w, snow.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// A fake is a database that answers at once: a row of zeros to a count, no rows to other queries, one row affected.
+type fake struct {
+	mu   sync.Mutex
+	sent []string
+}
+
+func (f *fake) add(text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sent = append(f.sent, text)
+}
+
+// take returns what was sent, and forgets it.
+func (f *fake) take() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	sent := f.sent
+	f.sent = nil
+	return sent
+}
+
+func (f *fake) Connect(context.Context) (driver.Conn, error) { return f, nil }
+func (f *fake) Driver() driver.Driver                        { return nil }
+func (f *fake) Prepare(string) (driver.Stmt, error)          { return nil, driver.ErrSkip }
+func (f *fake) Close() error                                 { return nil }
+func (f *fake) Begin() (driver.Tx, error)                    { f.add("BEGIN"); return f, nil }
+func (f *fake) Commit() error                                { f.add("COMMIT"); return nil }
+func (f *fake) Rollback() error                              { f.add("ROLLBACK"); return nil }
+func (f *fake) QueryContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
+	f.add(query)
+	return &noRows{}, nil
+}
+
+func (f *fake) ExecContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Result, error) {
+	f.add(query)
+	return driver.RowsAffected(1), nil
+}
+
+type noRows struct{}
+
+func (*noRows) Columns() []string         { return []string{"id"} }
+func (*noRows) Close() error              { return nil }
+func (*noRows) Next([]driver.Value) error { return io.EOF }
+
+// databases returns n databases with the plugin, and the mapping to them.
+func databases(t testing.TB, n int) ([]*fake, *snow.Shards[*gorm.DB]) {
+	t.Helper()
+	g := generator(t)
+	fakes, dbs := make([]*fake, n), make([]*gorm.DB, n)
+	for i := range n {
+		fakes[i] = new(fake)
+		pool := sql.OpenDB(fakes[i])
+		t.Cleanup(func() { pool.Close() })
+		db, err := gorm.Open(mysql.New(mysql.Config{Conn: pool, SkipInitializeWithVersion: true}), &gorm.Config{Logger: logger.Discard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Use(gormsnow.New(g)); err != nil {
+			t.Fatal(err)
+		}
+		dbs[i] = db
+	}
+	shards, err := snow.NewShards(layout(t), dbs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fakes, shards
+}
