@@ -69,7 +69,7 @@ func (r *reader) read() (set, string) {
 	r.advance()
 	for from := false; r.kind != end && r.kind != where && r.kind != tail && r.kind != last; r.advance() {
 		switch {
-		case r.kind == open:
+		case r.kind == opened:
 			r.group()
 		case r.kind == name && strings.EqualFold(r.text, "FROM"):
 			from = true
@@ -91,7 +91,7 @@ func (r *reader) read() (set, string) {
 			inner = true
 		case last:
 			inner = false
-		case open:
+		case opened:
 			r.group()
 		case closed:
 			r.refuse("a parenthesis is closed that was not opened")
@@ -154,7 +154,7 @@ func (r *reader) term() set {
 		r.advance()
 		r.term()
 		return set{}
-	case open:
+	case opened:
 		if s, ok := r.tuple(); ok {
 			return s
 		}
@@ -213,7 +213,7 @@ func (r *reader) comparison() set {
 		r.advance()
 		return s
 	case in:
-		if r.advance(); r.kind != open {
+		if r.advance(); r.kind != opened {
 			return set{}
 		}
 		s := set{known: true}
@@ -258,7 +258,7 @@ func (r *reader) oneOf(s set, f *schema.Field, arg int) set {
 // rest leaves the parentheses that are open.
 func (r *reader) rest() {
 	for r.kind != closed && r.kind != end {
-		if r.kind == open {
+		if r.kind == opened {
 			r.group()
 		}
 		r.look()
@@ -328,7 +328,7 @@ func (r *reader) tuple() (set, bool) {
 	if r.advance(); len(fields) < 2 || r.kind != in {
 		return back()
 	}
-	if r.advance(); r.kind != open {
+	if r.advance(); r.kind != opened {
 		return back()
 	}
 	sets := make([]set, len(fields))
@@ -336,7 +336,7 @@ func (r *reader) tuple() (set, bool) {
 		sets[i].known = true
 	}
 	for {
-		if r.advance(); r.kind != open {
+		if r.advance(); r.kind != opened {
 			return back()
 		}
 		for i, f := range fields {
@@ -377,7 +377,7 @@ func (r *reader) skip() {
 				return
 			}
 			pending--
-		case open:
+		case opened:
 			r.group()
 		case end, or, closed, tail, last:
 			return
@@ -395,7 +395,7 @@ func (r *reader) group() {
 		case end:
 			r.refuse("a parenthesis is not closed")
 			return
-		case open:
+		case opened:
 			depth++
 		case closed:
 			depth--

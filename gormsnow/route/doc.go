@@ -7,7 +7,8 @@
 //	db.Where("buyer_id = ? AND (state = ? OR amount > ?)", buyer, "open", 100).Find(&orders)
 //	db.Model(&order).Update("state", "paid")
 //
-// [Guard] is for programs that choose the database themselves: a statement on the wrong one is refused.
+// [New] returns one database over all databases, which sends each statement to the right one. [Guard] is for programs that
+// choose the database themselves: a statement on the wrong one is refused.
 //
 // Everything that does not tell its shard is refused. [On] names it, for raw SQL and the like, and [Scatter] asks for the rows of all
 // shards. An [*Error] names the model, the reason and the remedy.
@@ -28,12 +29,14 @@
 // other types tell none. What could change the meaning of AND and OR is refused: subqueries, UNION, CASE, XOR, comments, semicolons, and
 // quotes with a backslash, a quote or a placeholder inside.
 //
-// The shard of a statement is its logical shard. A statement about two logical shards is about two, even if one database
-// has both: so a program does not begin to fail when databases are added.
+// The shard of a statement is its logical shard. For a router, a statement about two logical shards is about two, even if one
+// database has both: so a program does not begin to fail when databases are added.
 //
 // # Inside
 //
 //	guard.go                  Guard
+//	route.go transaction.go   New; transactions that begin in the database of their first statement
+//	migrate.go                MigrateAcross
 //	callbacks.go bound.go     how a statement is seen before it is sent; On and Scatter
 //	statement.go              the shards of a statement; joins, inserts, and updates that would move a row
 //	condition.go tokens.go    the shards of a WHERE clause

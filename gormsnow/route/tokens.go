@@ -15,7 +15,7 @@ const (
 	end   kind = iota
 	name       // a word that is no keyword below, or something in quotes
 	value      // a placeholder
-	open
+	opened
 	closed
 	comma
 	dot
@@ -90,7 +90,7 @@ func (s *scanner) next() token {
 		s.pos++
 		switch c {
 		case '(':
-			return token{kind: open}
+			return token{kind: opened}
 		case ')':
 			return token{kind: closed}
 		case ',':
