@@ -51,7 +51,7 @@ func session(db *gorm.DB, h hint) *gorm.DB {
 
 // A gate lets statements pass, or refuses them.
 type gate interface {
-	// admit returns the connections for a statement. There are several only if the caller can merge their answers.
+	// admit returns the connection for a statement, or refuses it.
 	admit(b *bound, p place) (gorm.ConnPool, *Error, error)
 }
 

@@ -54,10 +54,39 @@ type reader struct {
 	table string
 	args  []any
 
-	joins bool // the SELECT has a JOIN
+	found found
 	depth int
 	few   [4]uint64 // for sets of one shard
 	used  int
+}
+
+// found is what a SELECT has beside conditions.
+type found struct {
+	joins    bool // a JOIN
+	calls    bool // parentheses among what it selects, as functions have
+	distinct bool
+	grouped  bool
+	ordered  bool
+	limited  bool
+	offset   bool
+	locking  bool
+}
+
+// note remembers a word at the end of a SELECT.
+func (f *found) note(t token, limited bool) {
+	is := func(w string) bool { return strings.EqualFold(t.text, w) }
+	switch {
+	case t.kind == tail && is("ORDER"):
+		f.ordered = true
+	case t.kind == tail:
+		f.grouped = true
+	case t.kind == last && is("LIMIT"):
+		f.limited = true
+	case t.kind == last && (is("FOR") || is("LOCK")):
+		f.locking = true
+	case t.kind == last, limited && (t.kind == comma || t.kind == name && is("OFFSET")):
+		f.offset = true
+	}
 }
 
 // read returns the shards that the WHERE clause of a SELECT, UPDATE or DELETE leads to, or why the statement can't be read.
@@ -70,22 +99,26 @@ func (r *reader) read() (set, string) {
 	for from := false; r.kind != end && r.kind != where && r.kind != tail && r.kind != last; r.advance() {
 		switch {
 		case r.kind == opened:
+			r.found.calls = r.found.calls || !from
 			r.group()
+		case r.kind == name && strings.EqualFold(r.text, "DISTINCT"):
+			r.found.distinct = true
 		case r.kind == name && strings.EqualFold(r.text, "FROM"):
 			from = true
 		case r.kind == name && (strings.EqualFold(r.text, "JOIN") || strings.EqualFold(r.text, "STRAIGHT_JOIN")):
-			r.joins = true
+			r.found.joins = true
 		case r.kind == comma && from:
 			r.refuse("it is about several tables")
 		}
 		r.look()
 	}
-	var found set
+	var shards set
 	if r.kind == where {
 		r.advance()
-		found = r.or()
+		shards = r.or()
 	}
 	for inner := false; r.kind != end; r.advance() {
+		r.found.note(r.token, r.found.limited)
 		switch r.kind {
 		case tail:
 			inner = true
@@ -105,7 +138,7 @@ func (r *reader) read() (set, string) {
 	if r.refused == "" && r.values != len(r.args) {
 		r.refuse("it has another number of placeholders than of values")
 	}
-	return found, r.refused
+	return shards, r.refused
 }
 
 func (r *reader) advance() { r.token = r.next() }

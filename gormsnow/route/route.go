@@ -149,17 +149,18 @@ func (r *router) admit(b *bound, p place) (gorm.ConnPool, *Error, error) {
 	case len(p.shards) == 1:
 		return r.pool(p.shards[0]), nil, nil
 	}
+	if b.op == opQuery || b.op == opRow {
+		pool, refused := r.scatter(b, m, p)
+		return pool, refused, nil
+	}
 	return nil, b.spread(m, p), nil
 }
 
 // spread refuses a statement about several shards.
 func (b *bound) spread(m *model, p place) *Error {
-	remedy := "ask for each shard on its own"
-	switch b.op {
-	case opCreate:
-		remedy = "create the rows of each shard on their own"
-	case opUpdate, opDelete, opRaw:
-		remedy = "write in each shard on its own, because the writes are not atomic together"
+	remedy := "write in each shard on its own, because the writes are not atomic together"
+	if b.op == opCreate {
+		remedy = "create the rows of each shard on their own, or use CreateAcross"
 	}
 	return b.refuse(m, ErrSpread, "it is about "+list(p.shards)+": "+remedy)
 }

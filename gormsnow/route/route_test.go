@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow"
 	"github.com/shardsnow/snow/gormsnow/route"
 )
 
@@ -56,9 +58,92 @@ func TestRules(t *testing.T) {
 						t.Fatalf("over %d: sent to %v, %v, want %d", n, got, err, want)
 					}
 				default:
-					if !errors.Is(err, route.ErrSpread) || len(got) > 0 {
-						t.Fatalf("over %d: sent to %v, %v", n, got, err)
+					var want []uint64
+					for _, s := range r.want {
+						want = append(want, s%uint64(n))
 					}
+					slices.Sort(want)
+					if want = slices.Compact(want); err != nil || !slices.Equal(got, want) {
+						t.Fatalf("over %d: sent to %v, %v, want %v", n, got, err, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestScatterRules has queries about several shards: over any number of databases the same ones are refused.
+func TestScatterRules(t *testing.T) {
+	const spread = "route: query route_test.Order: several shards: it is about "
+	const byKey = "its rows are merged by ID only: order by it, or sort the rows"
+	ids := in(1, 5)
+	find := func(add func(db *gorm.DB) *gorm.DB) func(db *gorm.DB) *gorm.DB {
+		return func(db *gorm.DB) *gorm.DB { return add(db).Find(&[]Order{}, ids) }
+	}
+	var count int64
+	for _, n := range []int{1, 2, 4, 16} {
+		db, fakes := newRouter(t, n)
+		for _, r := range []rule{
+			{"scatter", func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Find(&[]Order{}, "state = ?", "x") }, nil, ""},
+			{"scatter as a scope", func(db *gorm.DB) *gorm.DB { return db.Scopes(route.Scatter).Find(&[]Order{}, "state = ?", "x") }, nil, ""},
+			{"scatter of one", func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Find(&[]Order{}, "id = ?", base+3) }, []uint64{3}, ""},
+			{"raw", func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Raw("SELECT 1").Find(&[]Order{}) }, nil, ""},
+			{"order by key", find(func(db *gorm.DB) *gorm.DB { return db.Order("id") }), []uint64{1, 5}, ""},
+			{"order by key, desc", find(func(db *gorm.DB) *gorm.DB { return db.Order("orders.id DESC").Limit(3) }), []uint64{1, 5}, ""},
+			{"order by key, clause", find(func(db *gorm.DB) *gorm.DB {
+				return db.Order(clause.OrderByColumn{Column: clause.PrimaryColumn, Desc: true}).Limit(3)
+			}), []uint64{1, 5}, ""},
+			{"first", func(db *gorm.DB) *gorm.DB { return db.Limit(1).Order("id").Find(&[]Order{}, ids) }, []uint64{1, 5}, ""},
+			{"page", find(func(db *gorm.DB) *gorm.DB { return db.Clauses(gormsnow.Before(0, 10)) }), []uint64{1, 5}, ""},
+			{"order by another", find(func(db *gorm.DB) *gorm.DB { return db.Order("state") }), nil, spread + "the shards [1 5], and " + byKey},
+			{"order by two", find(func(db *gorm.DB) *gorm.DB { return db.Order("id").Order("state") }), nil, spread + "the shards [1 5], and " + byKey},
+			{"order by two in one text", find(func(db *gorm.DB) *gorm.DB { return db.Order("id, state") }), nil, spread + "the shards [1 5], and " + byKey},
+			{"order by an expression", find(func(db *gorm.DB) *gorm.DB { return db.Order(clause.OrderBy{Expression: clause.Expr{SQL: "RAND()"}}) }), nil, spread + "the shards [1 5], and " + byKey},
+			{"limit", find(func(db *gorm.DB) *gorm.DB { return db.Limit(3) }), nil, spread + "the shards [1 5], and a limit needs an order: order by ID"},
+			{"offset", find(func(db *gorm.DB) *gorm.DB { return db.Order("id").Limit(3).Offset(2) }), nil, spread + "the shards [1 5], and an offset is not merged: page by key, with gormsnow.After"},
+			{"group", find(func(db *gorm.DB) *gorm.DB { return db.Select("state").Group("state") }), nil, spread + "the shards [1 5], and groups and distinct rows are not merged: ask each database with Shards.Each"},
+			{"distinct", find(func(db *gorm.DB) *gorm.DB { return db.Distinct("state") }), nil, spread + "the shards [1 5], and groups and distinct rows are not merged: ask each database with Shards.Each"},
+			{"sum", find(func(db *gorm.DB) *gorm.DB { return db.Select("sum(amount)") }), nil, spread + "the shards [1 5], and only counts are summed: ask each database with Shards.Each"},
+			{"locking", find(func(db *gorm.DB) *gorm.DB { return db.Clauses(clause.Locking{Strength: "UPDATE"}) }), nil, spread + "the shards [1 5], and locks are for one shard"},
+			{"count of distinct", func(db *gorm.DB) *gorm.DB {
+				return db.Model(&Order{}).Distinct("state").Where("id IN ?", ids).Count(&count)
+			}, nil, spread + "the shards [1 5], and only counts are summed: ask each database with Shards.Each"},
+			{"row", func(db *gorm.DB) *gorm.DB {
+				tx := db.Model(&Order{}).Where("id IN ?", ids)
+				_ = tx.AddError(tx.Row().Scan(&count))
+				return tx
+			}, nil, "route: row route_test.Order: several shards: Row reads one row, and each shard has one: use Rows or Scan"},
+			{"transaction", func(db *gorm.DB) *gorm.DB {
+				tx := db.Begin()
+				defer tx.Rollback()
+				return tx.Find(&[]Order{}, ids)
+			}, nil, "route: query route_test.Order: another shard: it is about the shards [1 5], and a transaction is in one: query outside of it, or each shard on its own"},
+			{"no tag", func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Find(&[]Plain{}) }, nil,
+				"route: query route_test.Plain: the shard is unknown: it has no shard tag: give its key one, pass it to Global if its rows are in every database, or name the shard with On"},
+			{"subquery", func(db *gorm.DB) *gorm.DB {
+				return route.Scatter(db).Find(&[]Order{}, "id IN (SELECT order_id FROM `lines`)")
+			}, nil,
+				"route: query route_test.Order: the shard is unknown: it has a subquery, which would see the rows of one shard only: write it otherwise, or name the shard with On"},
+		} {
+			t.Run(r.name, func(t *testing.T) {
+				err := r.run(db.Session(&gorm.Session{NewDB: true})).Error
+				got := take(fakes)
+				if r.err != "" {
+					if err == nil || err.Error() != r.err || len(got) > 0 {
+						t.Fatalf("over %d: sent to %v, error %v, want %s", n, got, err, r.err)
+					}
+					return
+				}
+				var want []uint64
+				for _, s := range r.want {
+					want = append(want, s%uint64(n))
+				}
+				for i := 0; len(r.want) == 0 && i < n; i++ {
+					want = append(want, uint64(i))
+				}
+				slices.Sort(want)
+				if want = slices.Compact(want); err != nil || !slices.Equal(got, want) {
+					t.Fatalf("over %d: sent to %v, %v, want %v", n, got, err, want)
 				}
 			})
 		}
@@ -70,7 +155,7 @@ func TestRefusals(t *testing.T) {
 	db, fakes := newRouter(t, 4)
 	for _, r := range []rule{
 		{"create in two shards", func(db *gorm.DB) *gorm.DB { return db.Create(&[]Order{{BuyerID: base + 1}, {BuyerID: base + 5}}) }, nil,
-			"route: create route_test.Order: several shards: it is about the shards [1 5]: create the rows of each shard on their own"},
+			"route: create route_test.Order: several shards: it is about the shards [1 5]: create the rows of each shard on their own, or use CreateAcross"},
 		{"update in two shards", func(db *gorm.DB) *gorm.DB {
 			return db.Model(&Order{}).Where("id IN ?", in(1, 5)).Update("state", "x")
 		}, nil, "route: update route_test.Order: several shards: it is about the shards [1 5]: write in each shard on its own, because the writes are not atomic together"},

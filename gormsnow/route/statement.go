@@ -194,7 +194,7 @@ func (r *rules) joins(b *bound, m *model) string {
 	switch {
 	case b.from:
 		return "it has a FROM clause of its own"
-	case len(joins) == 0 && b.reader.joins:
+	case len(joins) == 0 && b.reader.found.joins:
 		return "it has a join in text"
 	}
 	for _, j := range joins {
