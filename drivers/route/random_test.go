@@ -189,7 +189,13 @@ func (m *maker) some(one func() snow.ID) []snow.ID {
 
 // step returns a random statement, or a transaction of some.
 func (m *maker) step(depth int) step {
-	where := m.chain()
+	conditions, scatters := m.chain(), m.IntN(4) == 0
+	where := func(db *gorm.DB) *gorm.DB {
+		if scatters { // plain databases ignore it
+			db = route.Scatter(db)
+		}
+		return conditions(db)
+	}
 	affected := func(tx *gorm.DB) (any, error) { return tx.RowsAffected, tx.Error }
 	switch k := m.IntN(24); {
 	case k < 5:
@@ -214,8 +220,44 @@ func (m *maker) step(depth int) step {
 	case k < 9:
 		return step{"pluck", func(db *gorm.DB) (any, error) {
 			var amounts []int
-			err := where(db.Model(&Order{})).Order("amount").Pluck("amount", &amounts).Error
+			err := where(db.Model(&Order{})).Pluck("amount", &amounts).Error
+			slices.Sort(amounts)
 			return amounts, err
+		}}
+	case k < 10 && m.IntN(3) == 0:
+		size := 1 + m.IntN(4)
+		return step{"batches", func(db *gorm.DB) (any, error) {
+			var rows, all []Order
+			err := where(db.Session(&gorm.Session{})).FindInBatches(&rows, size, func(_ *gorm.DB, batch int) error {
+				all = append(all, rows...)
+				if batch > 60 { // GORM goes on forever if the last condition is joined by OR
+					return errors.New("enough")
+				}
+				return nil
+			}).Error
+			return all, err
+		}}
+	case k < 10 && m.IntN(2) == 0:
+		descending, limit := m.IntN(2) == 0, 1+m.IntN(9)
+		return step{"rows", func(db *gorm.DB) (any, error) {
+			order := "id"
+			if descending {
+				order = "orders.id desc"
+			}
+			var all []Order
+			rows, err := where(db.Model(&Order{})).Order(order).Limit(limit).Rows()
+			if err != nil {
+				return nil, err
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var o Order
+				if err := db.ScanRows(rows, &o); err != nil {
+					return nil, err
+				}
+				all = append(all, o)
+			}
+			return all, rows.Err()
 		}}
 	case k < 10:
 		return step{"row", func(db *gorm.DB) (any, error) {
