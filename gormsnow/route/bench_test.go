@@ -18,8 +18,8 @@ import (
 	"github.com/shardsnow/snow/gormsnow/route"
 )
 
-// BenchmarkOverhead compares a router, and a guarded database, with a plain one. cpu-ns/op is the time of this process, which others on the
-// machine disturb less.
+// BenchmarkOverhead compares a router, and a guarded database, with a plain one. cpu-ns/op is the time of this
+// process, which others on the machine disturb less.
 func BenchmarkOverhead(b *testing.B) {
 	open := func(skip bool) *gorm.DB {
 		pool := sql.OpenDB(silent{})

@@ -25,18 +25,20 @@ const (
 	scatter
 )
 
-// On returns a session whose statements belong to the logical shard, for SQL that tells no shard: raw SQL, joins in text,
-// subqueries. The shard is what [snow.Shards.At] takes, for example snow.HashShard(buyer), or layout.Shard(id).
+// On returns a session whose statements belong to the logical shard, for SQL that tells no shard: raw SQL, joins
+// in text, subqueries. The shard is what [snow.Shards.At] takes, for example snow.HashShard(buyer), or
+// layout.Shard(id).
 //
 //	route.On(db, snow.HashShard(buyer)).Raw("SELECT …").Scan(&rows)
 //	route.On(db, shard).Transaction(func(tx *gorm.DB) error { … })
 //
-// The program vouches for what the SQL says. A statement whose conditions or rows are of another shard is refused all the
-// same, with [ErrMismatch].
+// The program vouches for what the SQL says. A statement whose conditions or rows are of another shard is
+// refused all the same, with [ErrMismatch].
 func On(db *gorm.DB, shard uint64) *gorm.DB { return session(db, hint{on, shard}) }
 
-// Scatter returns a session whose queries may be about the rows of all shards. It is also a scope, for db.Scopes and
-// gormsnow.FindAcross. With [Guard] these are the rows of the guarded database, and writes and AutoMigrate may have it too.
+// Scatter returns a session whose queries may be about the rows of all shards. It is also a scope, for db.Scopes
+// and gormsnow.FindAcross. With [Guard] these are the rows of the guarded database, and writes and AutoMigrate
+// may have it too.
 //
 //	route.Scatter(db).Model(&Order{}).Where("state = ?", "open").Count(&n)
 func Scatter(db *gorm.DB) *gorm.DB { return session(db, hint{kind: scatter}) }
@@ -91,8 +93,8 @@ func (b *bound) refuse(m *model, err error, reason string) *Error {
 	return e
 }
 
-// decide returns the connection for the statement. What belongs to it, such as the plugin's look for rows that an insert has
-// met, goes the same way.
+// decide returns the connection for the statement. What belongs to it, such as the plugin's look for rows that
+// an insert has met, goes the same way.
 func (b *bound) decide(query string, args []any) (gorm.ConnPool, error) {
 	if b.pool != nil {
 		return b.pool, nil
@@ -140,7 +142,8 @@ func (b *bound) QueryRowContext(ctx context.Context, query string, args ...any) 
 	return pool.QueryRowContext(ctx, query, args...)
 }
 
-// PrepareContext implements [gorm.ConnPool]. GORM calls it for sessions with PrepareStmt only, whose pool is around this one.
+// PrepareContext implements [gorm.ConnPool]. GORM calls it for sessions with PrepareStmt only, whose pool is
+// around this one.
 func (b *bound) PrepareContext(context.Context, string) (*sql.Stmt, error) {
 	return nil, b.refuse(nil, ErrUnrouted, "a prepared statement has no rows yet: open the databases with PrepareStmt")
 }

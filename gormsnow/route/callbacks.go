@@ -27,8 +27,8 @@ func newRules(db *gorm.DB, layout snow.Layout, global map[reflect.Type]bool) (*r
 	return &rules{layout: layout, dialect: db.Name(), global: global}, nil
 }
 
-// register adds a callback just before GORM executes a statement, and unbind just after. It must name both neighbours: with
-// one of them GORM may put the second callback after the commit.
+// register adds a callback just before GORM executes a statement, and unbind just after. It must name both
+// neighbours: with one of them GORM may put the second callback after the commit.
 func register(db *gorm.DB, prefix string, before func(op string) func(*gorm.DB)) error {
 	all := db.Callback()
 	end := func(tx *gorm.DB) { unbind(tx.Statement) }

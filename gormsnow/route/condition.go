@@ -43,10 +43,10 @@ func join(a, b set) set {
 	return set{true, slices.Compact(all)}
 }
 
-// A reader finds out which shards the rows have that a statement is about. It reads the SQL that GORM has built: so GORM's
-// parentheses, or their lack, and the conditions that it adds itself mean what they mean to the database. It is no parser of
-// SQL. It knows AND, OR, NOT, parentheses, column = ? and column IN (?, …) in a WHERE clause, and takes anything else for a
-// condition that may hold for any row.
+// A reader finds out which shards the rows have that a statement is about. It reads the SQL that GORM has built:
+// so GORM's parentheses, or their lack, and the conditions that it adds itself mean what they mean to the
+// database. It is no parser of SQL. It knows AND, OR, NOT, parentheses, column = ? and column IN (?, …) in a
+// WHERE clause, and takes anything else for a condition that may hold for any row.
 type reader struct {
 	scanner
 	token
@@ -89,7 +89,8 @@ func (f *found) note(t token, limited bool) {
 	}
 }
 
-// read returns the shards that the WHERE clause of a SELECT, UPDATE or DELETE leads to, or why the statement can't be read.
+// read returns the shards that the WHERE clause of a SELECT, UPDATE or DELETE leads to, or why the statement
+// can't be read.
 func (r *reader) read() (set, string) {
 	r.advance() // SELECT, UPDATE or DELETE
 	if r.kind == with {

@@ -1,23 +1,33 @@
 // Package route keeps GORM's statements in the shard that they belong to.
 //
-// A model has a shard if its key has gormsnow's tag snow:"shard=Field". Then the key and that field both tell the database
-// of a row, and a statement with a condition on one of them tells its own:
+// A model has a shard if its key has gormsnow's tag snow:"shard=Field". Then the key and that field both tell
+// the database of a row, and a statement with a condition on one of them tells its own:
 //
 //	db.First(&order, "id = ?", id)
 //	db.Where("buyer_id = ? AND (state = ? OR amount > ?)", buyer, "open", 100).Find(&orders)
 //	db.Model(&order).Update("state", "paid")
 //
-// [New] returns one database over all databases, which sends each statement to the right one. [Guard] is for programs that
-// choose the database themselves: a statement on the wrong one is refused.
+// [New] returns one database over all databases, which sends each statement to the right one. [Guard] is for
+// programs that choose the database themselves: a statement on the wrong one is refused.
 //
-// Everything that does not tell its shard is refused. [On] names it, for raw SQL and the like, and [Scatter] asks for the rows of all
-// shards. An [*Error] names the model, the reason and the remedy.
+// Everything that does not tell its shard is refused. [On] names it, for raw SQL and the like, and [Scatter]
+// asks for the rows of all shards. An [*Error] names the model, the reason and the remedy.
+//
+// # Several shards
+//
+// A router asks all databases that have some of the rows, at the same time, and merges the answers: Find,
+// Preload, Rows, Pluck, FindInBatches and Count, for keys in a list and with Scatter. Rows come in the order of
+// the key if the query orders by it, and a limit needs that order. If one database fails, the query fails with a
+// [*snow.ShardError]: it never returns fewer rows. Offsets, groups, DISTINCT, locks and functions such as sum
+// are refused, and so are queries of several shards in a transaction, and writes; [CreateAcross] inserts rows
+// shard by shard.
 //
 // # How the shard is found
 //
-// Package route reads the SQL that GORM has built, just before it is sent, with the values of its placeholders. So it sees
-// all conditions, also those that GORM adds for a struct with a key, for soft deletes or for a preload, and it sees GORM's
-// parentheses as the database does. It looks for these conditions in the WHERE clause:
+// Package route reads the SQL that GORM has built, just before it is sent, with the values of its placeholders.
+// So it sees all conditions, also those that GORM adds for a struct with a key, for soft deletes or for a
+// preload, and it sees GORM's parentheses as the database does. It looks for these conditions in the WHERE
+// clause:
 //
 //	column = ?             one shard
 //	column IN (?, …)       the shards of the values
@@ -25,18 +35,20 @@
 //	a OR b                 the shards of either, if both tell some
 //	NOT a, anything else   tells none
 //
-// A value is a [snow.ID] or an integer for ids and numbers, and a string for strings. NULL, expressions, literals in the text and values of
-// other types tell none. What could change the meaning of AND and OR is refused: subqueries, UNION, CASE, XOR, comments, semicolons, and
-// quotes with a backslash, a quote or a placeholder inside.
+// A value is a [snow.ID] or an integer for ids and numbers, and a string for strings. NULL, expressions,
+// literals in the text and values of other types tell none. What could change the meaning of AND and OR is
+// refused: subqueries, UNION, CASE, XOR, comments, semicolons, and quotes with a backslash, a quote or a
+// placeholder inside.
 //
-// The shard of a statement is its logical shard. For a router, a statement about two logical shards is about two, even if one
-// database has both: so a program does not begin to fail when databases are added.
+// The shard of a statement is its logical shard. For a router, a statement about two logical shards is about
+// two, even if one database has both: so a program does not begin to fail when databases are added.
 //
 // # Inside
 //
 //	guard.go                  Guard
 //	route.go transaction.go   New; transactions that begin in the database of their first statement
-//	migrate.go                MigrateAcross
+//	scatter.go merge.go       which queries about several shards are merged, and how
+//	create.go migrate.go      CreateAcross, MigrateAcross
 //	callbacks.go bound.go     how a statement is seen before it is sent; On and Scatter
 //	statement.go              the shards of a statement; joins, inserts, and updates that would move a row
 //	condition.go tokens.go    the shards of a WHERE clause

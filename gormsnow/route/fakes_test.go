@@ -120,24 +120,48 @@ func (*noRows) Next([]driver.Value) error { return io.EOF }
 // databases returns n databases with the plugin, and the mapping to them.
 func databases(t testing.TB, n int) ([]*fake, *snow.Shards[*gorm.DB]) {
 	t.Helper()
-	g := generator(t)
-	fakes, dbs := make([]*fake, n), make([]*gorm.DB, n)
-	for i := range n {
-		fakes[i] = new(fake)
-		pool := sql.OpenDB(fakes[i])
-		t.Cleanup(func() { pool.Close() })
-		db, err := gorm.Open(mysql.New(mysql.Config{Conn: pool, SkipInitializeWithVersion: true}), &gorm.Config{Logger: logger.Discard})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Use(gormsnow.New(g)); err != nil {
-			t.Fatal(err)
-		}
-		dbs[i] = db
-	}
-	shards, err := snow.NewShards(layout(t), dbs...)
+	fakes, shards, err := fakeShards(layout(t), generator(t), n, func(pool *sql.DB) { t.Cleanup(func() { pool.Close() }) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return fakes, shards
+}
+
+func exampleShards() *snow.Shards[*gorm.DB] {
+	layout, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4})
+	if err != nil {
+		panic(err)
+	}
+	worker, err := snow.Fixed(layout, 0, 7)
+	if err != nil {
+		panic(err)
+	}
+	g, err := snow.NewGenerator(worker, snow.Config{})
+	if err != nil {
+		panic(err)
+	}
+	_, shards, err := fakeShards(layout, g, 4, func(*sql.DB) {})
+	if err != nil {
+		panic(err)
+	}
+	return shards
+}
+
+func fakeShards(layout snow.Layout, g *snow.Generator, n int, opened func(*sql.DB)) ([]*fake, *snow.Shards[*gorm.DB], error) {
+	fakes, dbs := make([]*fake, n), make([]*gorm.DB, n)
+	for i := range n {
+		fakes[i] = new(fake)
+		pool := sql.OpenDB(fakes[i])
+		opened(pool)
+		db, err := gorm.Open(mysql.New(mysql.Config{Conn: pool, SkipInitializeWithVersion: true}), &gorm.Config{Logger: logger.Discard})
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := db.Use(gormsnow.New(g)); err != nil {
+			return nil, nil, err
+		}
+		dbs[i] = db
+	}
+	shards, err := snow.NewShards(layout, dbs...)
+	return fakes, shards, err
 }

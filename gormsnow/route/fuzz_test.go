@@ -28,8 +28,8 @@ func fuzzedModel(t testing.TB) *model {
 	return newModel(s, layout)
 }
 
-// FuzzRead reads any text as a WHERE clause. It must end, and a known shard must come from a value that is compared with the
-// key: no text without a placeholder tells one.
+// FuzzRead reads any text as a WHERE clause. It must end, and a known shard must come from a value that is
+// compared with the key: no text without a placeholder tells one.
 func FuzzRead(f *testing.F) {
 	m := fuzzedModel(f)
 	for _, s := range []string{

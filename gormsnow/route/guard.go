@@ -8,23 +8,23 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// Guard returns a plugin for database i of shards, for programs that choose the database themselves, with [snow.Shards.At]
-// and Of:
+// Guard returns a plugin for database i of shards, for programs that choose the database themselves, with
+// [snow.Shards.At] and Of:
 //
 //	for i := range shards.Len() {
 //		err := databases[i].Use(route.Guard(shards, i))
 //	}
 //
-// A statement whose rows belong to another database fails with [ErrCrossShard], or with [ErrSpread] if only some do, and is
-// not sent. One that tells no shard fails with [ErrUnrouted]: a query without a condition on the key or the field of the
-// shard tag, raw SQL, a subquery. [On] says to which shard it belongs, and [Scatter] that it is about all rows of the
-// database, as gormsnow.FindAcross, Shards.Each and AutoMigrate need it:
+// A statement whose rows belong to another database fails with [ErrCrossShard], or with [ErrSpread] if only some
+// do, and is not sent. One that tells no shard fails with [ErrUnrouted]: a query without a condition on the key
+// or the field of the shard tag, raw SQL, a subquery. [On] says to which shard it belongs, and [Scatter] that it
+// is about all rows of the database, as gormsnow.FindAcross, Shards.Each and AutoMigrate need it:
 //
 //	orders, err := gormsnow.FindAcross[Order](ctx, shards, gormsnow.After(last, 50), route.Scatter)
 //	err = route.Scatter(databases[i]).AutoMigrate(&Order{})
 //
-// An UPDATE that would give a row another shard fails with [ErrMoves]. Models without a shard tag pass. The databases must
-// be in shards already.
+// An UPDATE that would give a row another shard fails with [ErrMoves]. Models without a shard tag pass. The
+// databases must be in shards already.
 func Guard(shards *snow.Shards[*gorm.DB], i int) gorm.Plugin { return &guard{shards: shards, index: i} }
 
 type guard struct {

@@ -15,7 +15,8 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A merger answers queries about several shards. Each database that has some of them is asked once, all at the same time.
+// A merger answers queries about several shards. Each database that has some of them is asked once, all at the
+// same time.
 type merger struct {
 	refuser
 	b       *bound

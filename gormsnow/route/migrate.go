@@ -9,8 +9,9 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// MigrateAcross calls AutoMigrate with the models in every database, one after the other. It stops at the first error,
-// which wraps a [*snow.ShardError]; the call may be repeated. For migrations in files, run goose or golang-migrate on each database.
+// MigrateAcross calls AutoMigrate with the models in every database, one after the other. It stops at the first
+// error, which wraps a [*snow.ShardError]; the call may be repeated. For migrations in files, run goose or
+// golang-migrate on each database.
 func MigrateAcross(ctx context.Context, shards *snow.Shards[*gorm.DB], models ...any) error {
 	if shards == nil || shards.Len() == 0 {
 		return fmt.Errorf("route: migrate across: there are no shards: make them with snow.NewShards")

@@ -53,8 +53,8 @@ func (m *model) kind(f *schema.Field) analysis.Kind { return analysis.KindOf(f, 
 // columns names the fields that give the shard.
 func (m *model) columns() string { return m.key.Name + " or " + m.source.Name }
 
-// shard returns the logical shard of the rows whose field f has the value v. It is unknown for NULL, for expressions, and for
-// values that the database compares otherwise than Go, such as a text with a number.
+// shard returns the logical shard of the rows whose field f has the value v. It is unknown for NULL, for
+// expressions, and for values that the database compares otherwise than Go, such as a text with a number.
 func (m *model) shard(f *schema.Field, v any) (shard uint64, known bool) {
 	if id, ok := v.(snow.ID); ok && m.kind(f) == analysis.Carried {
 		return m.of(uint64(id))
@@ -66,7 +66,8 @@ func (m *model) shard(f *schema.Field, v any) (shard uint64, known bool) {
 	if !rv.IsValid() {
 		return 0, false
 	}
-	// The plugin hashes the field of a struct as it is, whatever its Value is. Only a value of the same type is surely equal.
+	// The plugin hashes the field of a struct as it is, whatever its Value is. Only a value of the same type is
+	// surely equal.
 	if rv.Type() != f.IndirectFieldType && rv.Type() != reflect.TypeFor[snow.ID]() {
 		if reflect.PointerTo(f.IndirectFieldType).Implements(reflect.TypeFor[driver.Valuer]()) && f.IndirectFieldType != reflect.TypeFor[snow.ID]() {
 			return 0, false

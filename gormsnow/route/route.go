@@ -15,8 +15,9 @@ import (
 // An Option of [New].
 type Option func(*router) error
 
-// Global names models, such as &Product{}, whose rows are the same in every database. Queries ask the database of their
-// transaction, or else any. A routed write is refused: write such rows in each database, with [snow.Shards.Each].
+// Global names models, such as &Product{}, whose rows are the same in every database. Queries ask the database
+// of their transaction, or else any. A routed write is refused: write such rows in each database, with
+// [snow.Shards.Each].
 func Global(models ...any) Option {
 	return func(r *router) error {
 		for _, m := range models {
@@ -37,15 +38,17 @@ func Global(models ...any) Option {
 //	db.First(&order, "id = ?", id)
 //	db.Where("buyer_id = ?", buyer).Order("id").Limit(50).Find(&orders)
 //
-// A statement goes to the database of its shard, and fails with an [*Error] if it does not tell one shard. A transaction
-// begins in the database of its first statement, and a later one of another shard fails with [ErrCrossShard].
+// A statement goes to the database of its shard, and fails with an [*Error] if it does not tell one shard. A
+// transaction begins in the database of its first statement, and a later one of another shard fails with
+// [ErrCrossShard].
 //
-// It uses the callbacks, the plugins and the settings of the first database; change them there before. Each database has
-// the same dialect. gormsnow.New must be in use in the first one, with a source of the layout of shards. PrepareStmt is a setting
-// of the databases, not of the router's sessions. dbresolver can't be in use.
+// It uses the callbacks, the plugins and the settings of the first database; change them there before. Each
+// database has the same dialect. gormsnow.New must be in use in the first one, with a source of the layout of
+// shards. PrepareStmt is a setting of the databases, not of the router's sessions. dbresolver can't be in use.
 //
-// Refused are db.DB, db.Connection, AutoMigrate and the Migrator: use a database itself, or [MigrateAcross]. The Migrator's
-// HasTable and the like report false, because GORM drops their errors. DryRun and ToSQL refuse nothing.
+// Refused are db.DB, db.Connection, AutoMigrate and the Migrator: use a database itself, or [MigrateAcross]. The
+// Migrator's HasTable and the like report false, because GORM drops their errors. DryRun and ToSQL refuse
+// nothing.
 func New(shards *snow.Shards[*gorm.DB], options ...Option) (*gorm.DB, error) {
 	db, err := open(shards, options)
 	if err != nil {

@@ -377,3 +377,33 @@ func TestToSQL(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+func TestCreateAcross(t *testing.T) {
+	db, fakes := newRouter(t, 4)
+	rows := []Order{{BuyerID: base + 1}, {BuyerID: base + 6}, {BuyerID: base + 5}, {BuyerID: base + 1}}
+	if err := route.CreateAcross(db, rows); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range rows {
+		if layout(t).Shard(r.ID) != layout(t).Shard(r.BuyerID) {
+			t.Errorf("row %d has the key %d", i, r.ID)
+		}
+	}
+	if got := len(fakes[1].take()); got != 6 || !slices.Equal(take(fakes), []uint64{2}) {
+		t.Errorf("database 1 got %d statements", got)
+	}
+	if err := route.CreateAcross(db, []Order{{State: "x"}}); err == nil ||
+		err.Error() != "route: create across: route: create route_test.Order: the shard is unknown: row 0 has neither BuyerID nor ID: set one" {
+		t.Error(err)
+	}
+	if err := route.CreateAcross(db, []*Order{{}}); !errors.Is(err, gorm.ErrInvalidData) {
+		t.Error(err)
+	}
+	if err := route.CreateAcross(db, []Plain{{}}); !errors.Is(err, route.ErrUnrouted) {
+		t.Error(err)
+	}
+	_, shards := databases(t, 1)
+	if err := route.CreateAcross(shards.At(0), rows); err == nil || err.Error() != "route: create across: the database is no router: make it with New" {
+		t.Error(err)
+	}
+}

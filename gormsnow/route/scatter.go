@@ -17,8 +17,8 @@ type ordering struct {
 	counts   bool // the rows are counts, to be summed
 }
 
-// scatter returns a connection for a query about several shards. What it refuses does not depend on how many databases
-// there are.
+// scatter returns a connection for a query about several shards. What it refuses does not depend on how many
+// databases there are.
 func (r *router) scatter(b *bound, m *model, p place) (gorm.ConnPool, *Error) {
 	if _, ok := b.parent.(*transaction); ok {
 		return nil, b.refuse(m, ErrCrossShard, "it is about "+list(p.shards)+", and a transaction is in one: query outside of it, or each shard on its own")

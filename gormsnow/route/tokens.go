@@ -36,8 +36,8 @@ const (
 	odd   // CASE and XOR, in which AND and OR don't end a condition
 )
 
-// A scanner splits SQL into tokens. It knows quotes and comments as MySQL, PostgreSQL and SQLite do, and it refuses what
-// they read differently, or what depends on a setting of the server.
+// A scanner splits SQL into tokens. It knows quotes and comments as MySQL, PostgreSQL and SQLite do, and it
+// refuses what they read differently, or what depends on a setting of the server.
 type scanner struct {
 	sql     string
 	dialect string
@@ -143,8 +143,8 @@ func (s *scanner) comment() bool {
 	return true
 }
 
-// quoted reads what is in quotes. Backslashes, and placeholders that GORM may have put in, would make it end elsewhere, or
-// shift the values.
+// quoted reads what is in quotes. Backslashes, and placeholders that GORM may have put in, would make it end
+// elsewhere, or shift the values.
 func (s *scanner) quoted(quote byte) token {
 	from := s.pos + 1
 	if quote == '[' {

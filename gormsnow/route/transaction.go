@@ -49,8 +49,8 @@ func (p *root) BeginTx(ctx context.Context, options *sql.TxOptions) (gorm.ConnPo
 	return &transaction{refuser: refuser{p.r}, ctx: ctx, options: options}, nil
 }
 
-// A transaction begins with its first statement that tells a shard, in the database of that shard. It has no BeginTx, or
-// GORM would begin another one inside.
+// A transaction begins with its first statement that tells a shard, in the database of that shard. It has no
+// BeginTx, or GORM would begin another one inside.
 type transaction struct {
 	refuser
 	ctx     context.Context
@@ -63,8 +63,8 @@ type transaction struct {
 	ended bool
 }
 
-// at returns the connection, if the transaction is in the shard or begins there. Otherwise it returns nil and the shard in which
-// the transaction is.
+// at returns the connection, if the transaction is in the shard or begins there. Otherwise it returns nil and
+// the shard in which the transaction is.
 func (t *transaction) at(shard uint64) (pool gorm.ConnPool, pinned uint64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
