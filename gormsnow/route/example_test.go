@@ -1,6 +1,7 @@
 package route_test
 
 import (
+	"context"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -9,49 +10,91 @@ import (
 	"github.com/shardsnow/snow/gormsnow/route"
 )
 
-// An order is in the shard of its buyer, so both its key and its buyer tell the database.
-func ExampleNew() {
-	shards := exampleShards() // snow.NewShards(layout, databases...), each with gormsnow.New(source)
-	db, err := route.New(shards, route.Global(&Product{}))
+func check(err error) {
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
-	buyer := snow.ID(1<<40 + 5)
-	order := Order{BuyerID: buyer, State: "open"}
-	fmt.Println("create:", db.Create(&order).Error)
-	fmt.Println("by key:", db.Model(&order).Update("state", "paid").Error)
-	fmt.Println("by buyer:", db.Where("buyer_id = ? AND (state = ? OR amount > ?)", buyer, "open", 100).Find(&[]Order{}).Error)
-	fmt.Println("by state:", db.Where("state = ?", "open").Find(&[]Order{}).Error)
-	// Output: create: <nil> by key: <nil> by buyer: <nil> by state: route: query route_test.Order: the shard is
-	// unknown: no condition on ID or BuyerID with = or IN holds for all its rows: add one, or name the shard
-	// with On, or ask all shards with Scatter
+}
+
+// An order is in the shard of its buyer, so its key and its buyer both tell the database.
+func Example() {
+	databases := exampleDatabases() // gorm.Open, and db.Use(gormsnow.New(source)), for each
+	shards, err := snow.NewShards(exampleLayout(), databases...)
+	check(err)
+	id, buyer := snow.ID(1<<40+5), snow.ID(1<<41+5) // both have the shard 5
+	order, orders := Order{ID: id, BuyerID: buyer, State: "open"}, []Order(nil)
+
+	db, err := route.New(shards, route.Global(&Product{})) // shards maps to a *gorm.DB each, as below
+	check(err)
+	db.Create(&order)
+	db.First(&order, "id = ?", id)
+	db.Where("buyer_id = ? AND (state = ? OR amount > ?)", buyer, "open", 100).Find(&orders)
+
+	fmt.Println(db.Find(&orders, "state = ?", "open").Error)
+	// Output:
+	// route: query route_test.Order: the shard is unknown: no condition on ID or BuyerID with = or IN holds for all its rows: add one, or name the shard with On, or ask all shards with Scatter
+}
+
+// A mistake is an error of the statement, not of New.
+func ExampleNew() {
+	_, err := route.New(exampleShards(), route.Global("products"))
+	fmt.Println(err)
+	db, err := route.New(exampleShards())
+	check(err)
+	order := Order{BuyerID: 1<<40 + 5}
+	fmt.Println(db.Create(&order).Error)
+	fmt.Println(db.Model(&order).Update("buyer_id", 1<<40+6).Error)
+	// Output:
+	// route: global model string: unsupported data type: products
+	// <nil>
+	// route: update route_test.Order: the row would change its shard: it sets BuyerID to a value of the shard 6, and the rows are in the shard 5: delete the row and create another
+}
+
+// The products are the same in every database, so any of them answers.
+func ExampleGlobal() {
+	db, err := route.New(exampleShards(), route.Global(&Product{}))
+	check(err)
+	fmt.Println(db.Find(&[]Product{}).Error)
+	fmt.Println(db.Create(&Product{ID: 1, Name: "tea"}).Error)
+	// Output:
+	// <nil>
+	// route: create route_test.Product: the shard is unknown: its rows are in every database: write them in each, with Shards.Each, or in one with On
+}
+
+func ExampleCreateAcross() {
+	db, err := route.New(exampleShards())
+	check(err)
+	orders := []Order{{BuyerID: 1<<40 + 5}, {BuyerID: 1<<40 + 6}}
+	fmt.Println(db.Create(&orders).Error)
+	fmt.Println(route.CreateAcross(db, orders))
+	// Output:
+	// route: create route_test.Order: several shards: it is about the shards [5 6]: create the rows of each shard on their own, or use CreateAcross
+	// <nil>
+}
+
+func ExampleMigrateAcross() {
+	check(route.MigrateAcross(context.Background(), exampleShards(), &User{}, &Order{}, &Line{}, &Product{}))
 }
 
 // A program that chooses the database itself is told when it chooses the wrong one.
 func ExampleGuard() {
-	shards := exampleShards()
-	for i := range shards.Len() {
-		if err := shards.At(uint64(i)).Use(route.Guard(shards, i)); err != nil {
-			fmt.Println(err)
-			return
-		}
+	databases := exampleDatabases()
+	shards, err := snow.NewShards(exampleLayout(), databases...)
+	check(err)
+	for i, db := range databases {
+		check(db.Use(route.Guard(shards, i)))
 	}
 	buyer := snow.ID(1<<40 + 5)
-	right := shards.Of(buyer).Find(&[]Order{}, "buyer_id = ?", buyer)
-	fmt.Println(right.Error)
-	wrong := shards.At(0).Find(&[]Order{}, "buyer_id = ?", buyer)
-	fmt.Println(wrong.Error)
-	// Output: <nil> route: query route_test.Order: another shard: it belongs to the shard 5 in database 1, and
-	// this is database 0: use Shards.Of or At
+	fmt.Println(shards.Of(buyer).Find(&[]Order{}, "buyer_id = ?", buyer).Error)
+	fmt.Println(databases[0].Find(&[]Order{}, "buyer_id = ?", buyer).Error)
+	// Output:
+	// <nil>
+	// route: query route_test.Order: another shard: it belongs to the shard 5 in database 1, and this is database 0: use Shards.Of or At
 }
 
 func ExampleOn() {
 	db, err := route.New(exampleShards())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	buyer := "ann"
 	err = route.On(db, snow.HashShard(buyer)).Transaction(func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE users SET email = lower(email) WHERE name = ?", buyer).Error
@@ -65,10 +108,7 @@ func ExampleOn() {
 
 func ExampleScatter() {
 	db, err := route.New(exampleShards())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	var orders []Order
 	fmt.Println(route.Scatter(db).Where("state = ?", "open").Order("id desc").Limit(20).Find(&orders).Error)
 	fmt.Println(route.Scatter(db).Where("state = ?", "open").Order("amount").Find(&orders).Error)

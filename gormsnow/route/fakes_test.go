@@ -120,34 +120,40 @@ func (*noRows) Next([]driver.Value) error { return io.EOF }
 // databases returns n databases with the plugin, and the mapping to them.
 func databases(t testing.TB, n int) ([]*fake, *snow.Shards[*gorm.DB]) {
 	t.Helper()
-	fakes, shards, err := fakeShards(layout(t), generator(t), n, func(pool *sql.DB) { t.Cleanup(func() { pool.Close() }) })
+	fakes, dbs, err := fakeDatabases(generator(t), n, func(pool *sql.DB) { t.Cleanup(func() { pool.Close() }) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	shards, err := snow.NewShards(layout(t), dbs...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return fakes, shards
 }
 
-func exampleShards() *snow.Shards[*gorm.DB] {
-	layout, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4})
-	if err != nil {
-		panic(err)
-	}
-	worker, err := snow.Fixed(layout, 0, 7)
-	if err != nil {
-		panic(err)
-	}
+func exampleLayout() snow.Layout {
+	l, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4})
+	check(err)
+	return l
+}
+
+func exampleDatabases() []*gorm.DB {
+	worker, err := snow.Fixed(exampleLayout(), 0, 7)
+	check(err)
 	g, err := snow.NewGenerator(worker, snow.Config{})
-	if err != nil {
-		panic(err)
-	}
-	_, shards, err := fakeShards(layout, g, 4, func(*sql.DB) {})
-	if err != nil {
-		panic(err)
-	}
+	check(err)
+	_, dbs, err := fakeDatabases(g, 4, func(*sql.DB) {})
+	check(err)
+	return dbs
+}
+
+func exampleShards() *snow.Shards[*gorm.DB] {
+	shards, err := snow.NewShards(exampleLayout(), exampleDatabases()...)
+	check(err)
 	return shards
 }
 
-func fakeShards(layout snow.Layout, g *snow.Generator, n int, opened func(*sql.DB)) ([]*fake, *snow.Shards[*gorm.DB], error) {
+func fakeDatabases(g *snow.Generator, n int, opened func(*sql.DB)) ([]*fake, []*gorm.DB, error) {
 	fakes, dbs := make([]*fake, n), make([]*gorm.DB, n)
 	for i := range n {
 		fakes[i] = new(fake)
@@ -162,6 +168,5 @@ func fakeShards(layout snow.Layout, g *snow.Generator, n int, opened func(*sql.D
 		}
 		dbs[i] = db
 	}
-	shards, err := snow.NewShards(layout, dbs...)
-	return fakes, shards, err
+	return fakes, dbs, nil
 }
