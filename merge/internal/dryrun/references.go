@@ -100,7 +100,7 @@ func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bo
 			l := lack{h, c, false, c.Orphans}
 			h.Missing = h.Missing && !f.sound[column]
 			if parent := column.Parents[h.Ref]; parent != nil && h.Valid && f.merged.Left(f.of.Source, parent.Table, []any{h.ID}) != rekey.Stays {
-				l.gone, l.rule = true, c.IfGone()
+				l.gone, l.rule = true, rekey.IfGone(c)
 			}
 			if h.Missing || l.gone {
 				f.gone[gone{column.At, h.Ref, h.Text}] = true

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
@@ -147,7 +148,7 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 			if !r.Set {
 				f.row.Renamed++
 			}
-			if !r.Set && !f.of.Table.Renumbers(f.Engine.Kind, r.Column) {
+			if !r.Set && !renumbers(f.Engine.Kind, f.of.Table, r.Column) {
 				continue
 			}
 			if reason := f.rooms[f.of.Position(r.Column.Name)].Misfit(rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
@@ -160,7 +161,7 @@ func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
 			if id, ok := f.id(values); ok {
 				f.merged.Add(f.of.Source, f.of.Table, id, v.Winner)
 			}
-			if f.of.Table.Combines() {
+			if len(rekey.CombinedColumns(f.of.Table)) > 0 {
 				database, key := v.Into(f.of.Table)
 				f.winners.Add(database, key, rekey.Loser{Source: f.of.Source, Key: f.of.RowKey(values)})
 			}
@@ -230,4 +231,9 @@ func (f *tableForecast) date(values []any) {
 	default:
 		f.latest = at
 	}
+}
+
+// renumbers reports whether rows may get another number in a column, by plan.RuleRenumber.
+func renumbers(d sqldialect.Dialect, t *plan.Table, column *plan.Column) bool {
+	return slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool { return u.Rule == plan.RuleRenumber && t.RenameColumn(u, d) == column })
 }

@@ -132,7 +132,7 @@ func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int
 		id   string
 		rule plan.Orphans
 		gone bool
-	}{{orphan, f.Column.Orphans, false}, {gone, f.Column.IfGone(), true}}
+	}{{orphan, f.Column.Orphans, false}, {gone, IfGone(f.Column), true}}
 	for _, lack := range slices.Backward(lacks) { // a row that goes is not refused
 		if lack.id != "" && lack.rule == plan.OrphansDrop {
 			r.New, r.Fate, r.Why = nil, ledger.Dropped, f.Column.Name+" = "+lack.id
@@ -324,3 +324,11 @@ func (f *IDColumn) array(text string, by func(int, string) (string, bool)) (stri
 
 // ColumnError says which column an error is of.
 func ColumnError(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }
+
+// IfGone says what becomes of the id of a row that is left out.
+func IfGone(c *plan.Column) plan.Orphans {
+	if c.Gone != "" {
+		return c.Gone
+	}
+	return c.Orphans
+}

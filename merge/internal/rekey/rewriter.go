@@ -92,7 +92,7 @@ func (w *Rewriter) fates(ctx context.Context, t *ledger.SourceTable, rows []Row)
 
 // Chosen drops the rows that a condition of the plan has chosen.
 func (w *Rewriter) Chosen(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
-	if len(t.Table.ConditionsOf(t.Source)) == 0 {
+	if len(t.Conditions()) == 0 {
 		return nil
 	}
 	return w.change(ctx, t, rows)

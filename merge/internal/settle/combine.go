@@ -78,7 +78,7 @@ type Decision struct{ Before, After []any }
 
 // ReadDecisions returns what was decided on some winners in the target, by [sqlvalue.FormatKey] of their keys.
 func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, rows []*Winner) (map[string]*Decision, error) {
-	columns := t.CombinedColumns()
+	columns := rekey.CombinedColumns(t)
 	found := map[string]*Decision{}
 	under := map[string][]*Winner{}
 	for _, row := range rows {
@@ -123,7 +123,7 @@ type Combined struct {
 
 // Combine computes what winners in a database become. Without own, it reads what they are now.
 func Combine(ctx context.Context, conns *chunk.Conns, t *plan.Table, database string, rows []*Winner, own [][]any) (*Combined, error) {
-	columns, q := t.CombinedColumns(), conns.Target
+	columns, q := rekey.CombinedColumns(t), conns.Target
 	if database != "" {
 		var err error
 		if q, err = conns.Source(ctx, database); err != nil {
@@ -160,7 +160,7 @@ func Combine(ctx context.Context, conns *chunk.Conns, t *plan.Table, database st
 
 // CheckCombined returns why the target does not take values of the columns that are combined.
 func CheckCombined(d sqlsnow.Dialect, t *plan.Table, into func(*plan.Column) *plan.Column, values []any) error {
-	for n, c := range t.CombinedColumns() {
+	for n, c := range rekey.CombinedColumns(t) {
 		if reason := RoomOf(d, into(c)).Misfit(values[n]); reason != "" {
 			return rekey.ColumnError(c.Name, errors.New("combined: "+reason))
 		}

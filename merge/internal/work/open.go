@@ -27,7 +27,7 @@ func (j *Job) OpenInPlan() (open []report.Open) {
 	}
 	for _, t := range j.Plan.Tables {
 		for _, c := range t.Columns {
-			if !t.Skip && c.Generated != "" && !c.Decided && !t.IsComputedAlike(c) {
+			if !t.Skip && c.Generated != "" && !c.Decided && !ledger.IsComputedAlike(t, c) {
 				open = append(open, report.Open{
 					Kind: report.OpenUnchecked, Table: t.Name, Column: c.Name,
 					Reason: "it is generated from values that change, or by a function that does: it is not compared; if it is right so, list it under plain",
