@@ -180,18 +180,24 @@ func (d *dryRun) follow(ctx context.Context, s *ledger.SourceTable) error {
 	if !slices.ContainsFunc(s.Columns, (*plan.Column).DropsRows) {
 		return nil
 	}
-	f := &tableForecast{dryRun: d, of: s.Only((*plan.Column).DropsRows), row: &report.TableForecast{}, samples: work.NewSeen(), silent: true}
+	f := &tableForecast{dryRun: d, of: s.Only((*plan.Column).DropsRows), row: &report.TableForecast{}, samples: work.NewSeen()}
 	if err := f.refer(ctx); err != nil {
 		return err
 	}
-	return d.each(ctx, f.of, nil, func(ctx context.Context, rows [][]any) error {
-		lost, err := f.references(ctx, rows)
-		for i, values := range rows {
-			if err == nil && lost[i] {
-				d.merged.Drop(s.Source, s.Table, f.of.RowKey(values), rekey.Follows)
+	return d.each(ctx, f.of, nil, func(ctx context.Context, all [][]any) error {
+		rows := make([]rekey.Row, len(all))
+		for i, values := range all {
+			rows[i] = newRow(f.of, values)
+		}
+		if err := f.references(ctx, rows); err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if r.New == nil {
+				d.merged.Drop(s.Source, s.Table, r.Key, rekey.Follows)
 			}
 		}
-		return err
+		return nil
 	})
 }
 

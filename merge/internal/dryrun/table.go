@@ -38,32 +38,24 @@ type dryRun struct {
 // A tableForecast is what a dry run finds in one table of one source.
 type tableForecast struct {
 	*dryRun
-	of      *ledger.SourceTable
-	row     *report.TableForecast
-	columns []*rekey.IDColumn
-	sound   map[*rekey.IDColumn]bool // references that are all known to be ids of rows of the source
-	rooms   []*settle.Room           // for each column what it must fit in the target
-	keys    []*preflight.ForeignKey
-	highest map[*ledger.SourceTable]int64 // see highestOf
-	source  *rekey.Checker
-	ids     *rekey.NewIDs // nil if no ids are made, or no numbers
-	made    []int64       // the numbers of the rows that are looked at, or 0
-	dates   *rekey.Dates  // nil if no ids are made, or none are dated
-	now     time.Time
-	latest  time.Time
-	found   report.DateForecast
-	trial   *trial        // nil if the table needs none
-	copies  *copiesTrial  // of rows without a key; nil before the first
-	unfit   []bool        // which of the rows that are looked at have values that do not fit
-	gone    map[gone]bool // what the rows that are looked at refer to, and is no row
-	samples *work.Seen
-	silent  bool // only which rows are left out is looked for
-}
-
-// A gone is an id without a row, in the column at an index.
-type gone struct {
-	at, ref int
-	text    string
+	of         *ledger.SourceTable
+	row        *report.TableForecast
+	rewriter   *rekey.Rewriter
+	columns    []*rekey.IDColumn
+	successors rekey.Successors // of what the rows that are looked at refer to
+	rooms      []*settle.Room   // for each column what it must fit in the target
+	keys       []*preflight.ForeignKey
+	highest    map[*ledger.SourceTable]int64 // see highestOf
+	ids        *rekey.NewIDs                 // nil if no ids are made, or no numbers
+	made       []int64                       // the numbers of the rows that are looked at, or 0
+	dates      *rekey.Dates                  // nil if no ids are made, or none are dated
+	now        time.Time
+	latest     time.Time
+	found      report.DateForecast
+	trial      *trial       // nil if the table needs none
+	copies     *copiesTrial // of rows without a key; nil before the first
+	unfit      []bool       // which of the rows that are looked at have values that do not fit
+	samples    *work.Seen
 }
 
 func (f *tableForecast) begin(ctx context.Context) error {
@@ -114,70 +106,77 @@ func (f *tableForecast) end(ctx context.Context) error {
 }
 
 // look goes through some rows.
-func (f *tableForecast) look(ctx context.Context, rows [][]any) error {
-	all := int64(len(rows))
-	f.row.Rows += all
-	f.SampleRows(f.samples, f.of, rows)
-	rows = slices.DeleteFunc(slices.Clone(rows), func(values []any) bool {
-		return f.merged.Left(f.of.Source, f.of.Table, f.of.RowKey(values)) == rekey.Chosen
-	})
-	lost, err := f.references(ctx, rows)
-	if err != nil {
-		return err
-	}
-	var alive [][]any
-	for i, values := range rows {
-		if !lost[i] {
-			alive = append(alive, values)
+func (f *tableForecast) look(ctx context.Context, all [][]any) error {
+	f.row.Rows += int64(len(all))
+	f.SampleRows(f.samples, f.of, all)
+	var rows []rekey.Row
+	for _, values := range all {
+		if f.merged.Left(f.of.Source, f.of.Table, f.of.RowKey(values)) != rekey.Chosen {
+			rows = append(rows, newRow(f.of, values))
 		}
 	}
-	f.row.Dropped += all - int64(len(alive))
+	if err := f.references(ctx, rows); err != nil {
+		return err
+	}
+	rows = slices.DeleteFunc(rows, func(r rekey.Row) bool {
+		if r.New == nil {
+			f.lacks(&r)
+		}
+		return r.New == nil
+	})
+	f.row.Dropped += int64(len(all) - len(rows))
+	f.shortest(rows)
+	alive := make([][]any, len(rows))
+	for i, r := range rows {
+		alive[i] = r.Old
+	}
 	verdicts, err := f.conflicts.Decide(ctx, f.of.Table, f.of.Source, f.of.Columns, alive)
 	if err != nil {
 		return err
 	}
-	f.unfit, f.made = make([]bool, len(alive)), make([]int64, len(alive))
-	for i, values := range alive {
-		v := verdicts[i]
+	f.unfit, f.made = make([]bool, len(rows)), make([]int64, len(rows))
+	for i := range rows {
+		r, v := &rows[i], verdicts[i]
 		for n, c := range v.Clashes {
 			f.forecast.AddClash(uniqueOf(f.of.Table, c.Unique), c, v.Failed == c && n == len(v.Clashes)-1)
 		}
 		fits := true
-		for _, r := range v.Renames {
-			if !r.Set {
+		for _, rename := range v.Renames {
+			if !rename.Set {
 				f.row.Renamed++
 			}
-			if !r.Set && !f.of.Table.Renumbers(f.Engine.Kind, r.Column) {
+			if !rename.Set && !f.of.Table.Renumbers(f.Engine.Kind, rename.Column) {
 				continue
 			}
-			if reason := f.rooms[f.of.Position(r.Column.Name)].Misfit(rekey.Stored(f.Engine, r.Column, r.After)); reason != "" {
+			if reason := f.rooms[f.of.Position(rename.Column.Name)].Misfit(rekey.Stored(f.Engine, rename.Column, rename.After)); reason != "" {
 				fits = false
-				f.refuse(values, r.Column.Name, errors.New("its new value: "+reason))
+				f.misfit(r, rename.Column.Name, errors.New("its new value: "+reason))
 			}
 		}
 		if v.Merged {
 			f.row.Merged++
-			if id, ok := f.id(values); ok {
+			if id, ok := f.id(r.Old); ok {
 				f.merged.Add(f.of.Source, f.of.Table, id, v.Winner)
 			}
 			if f.of.Table.Combines() {
 				database, key := v.Into(f.of.Table)
-				f.winners.Add(database, key, rekey.Loser{Source: f.of.Source, Key: f.of.RowKey(values)})
+				f.winners.Add(database, key, rekey.Loser{Source: f.of.Source, Key: r.Key})
 			}
 			continue
 		}
+		f.lacks(r)
 		if f.of.Rekeys {
 			f.row.Rekeyed++
-			f.date(values)
-			f.made[i] = number(f, values)
+			f.date(r.Old)
+			f.made[i] = number(f, r.Old)
 		}
-		f.unfit[i] = !f.fits(values, f.made[i]) || !fits
+		f.unfit[i] = !f.fits(r, f.made[i]) || !fits
 	}
-	if err := foreign(ctx, f, alive, verdicts); err != nil {
+	if err := foreign(ctx, f, rows, verdicts); err != nil {
 		return err
 	}
 	if f.trial != nil {
-		return f.trial.rows(ctx, f, alive, verdicts)
+		return f.trial.rows(ctx, f, rows, verdicts)
 	}
 	return nil
 }

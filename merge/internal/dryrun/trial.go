@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
-	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -28,18 +27,18 @@ type trial struct {
 }
 
 // rows tries rows of one source, as they would be copied.
-func (x *trial) rows(ctx context.Context, f *tableForecast, rows [][]any, verdicts []rekey.Verdict) (err error) {
+func (x *trial) rows(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts []rekey.Verdict) (err error) {
 	if f.of.Content != nil && f.copies == nil {
 		if f.copies, err = x.newCopiesTrial(ctx, f); err != nil {
 			return err
 		}
 	}
 	var were, are [][]any // in the source, and as they would be copied
-	for i, values := range rows {
-		if verdicts[i].Merged || verdicts[i].Failed != nil || f.unfit[i] {
+	for i, r := range f.replaced(f.columns, rows, f.distinct) {
+		if r.New == nil || verdicts[i].Merged || verdicts[i].Failed != nil || f.unfit[i] {
 			continue
 		}
-		were, are = append(were, values), append(are, x.standIn(f, values, verdicts[i], f.made[i]))
+		were, are = append(were, r.Old), append(are, x.copied(f, &r, verdicts[i], f.made[i]))
 	}
 	insert := chunk.NewInserter(x.conns.Target, trialTable, f.of.Columns)
 	defer insert.Close()
@@ -146,40 +145,17 @@ func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Has
 	return nil
 }
 
-// standIn returns a row as it would be copied, with ids that stand for the new ones: of as many digits, and equal
-// where those are. An id that is a number is the one that the row will have.
-func (x *trial) standIn(f *tableForecast, values []any, v rekey.Verdict, number int64) []any {
-	row := slices.Clone(values[:len(f.of.Columns)])
-	for _, r := range v.Renames {
-		row[f.of.Position(r.Column.Name)] = rekey.Stored(x.Engine, r.Column, r.After)
+// copied returns a row with stand-ins as it would be copied, with the number that is its new id, if it has one.
+func (x *trial) copied(f *tableForecast, r *rekey.Row, v rekey.Verdict, number int64) []any {
+	row := r.New[:len(f.of.Columns)]
+	for _, rename := range v.Renames {
+		row[f.of.Position(rename.Column.Name)] = rekey.Stored(x.Engine, rename.Column, rename.After)
 	}
-	source := int64(slices.Index(x.Plan.Sources, f.of.Source))
-	stand := func(of *ledger.SourceTable, id int64) int64 {
-		if n := x.before.Numbers[of.Table.Name]; n != nil && of.Ids.IDs.AreNumbers() {
-			return n.StandIn(of.Source, id)
-		}
-		return 1<<62 | source&0xff<<54 | id&(1<<54-1)
-	}
-	switch id, ok := f.id(values); {
+	switch id, ok := f.id(r.Old); {
 	case number != 0:
 		row[f.of.Key] = number
 	case ok && f.of.Rekeys:
-		row[f.of.Key] = stand(f.of, id)
-	}
-	for _, column := range f.columns {
-		v, lost, err := column.Edit(&rekey.Row{Key: f.of.RowKey(values), Old: values}, func(ref int, text string) (string, bool) {
-			parent := column.Parents[ref]
-			if parent == nil || f.gone[gone{column.At, ref, text}] {
-				return "", false
-			}
-			if id, ok := sqlvalue.ParseID(text); ok && parent.Rekeys {
-				return strconv.FormatInt(stand(parent, id), 10), true
-			}
-			return text, true
-		})
-		if err == nil && (!lost || column.Column.BecomesNull()) {
-			row[column.At] = v
-		}
+		row[f.of.Key] = f.distinct()(f.of, id)
 	}
 	return row
 }

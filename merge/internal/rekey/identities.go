@@ -239,3 +239,17 @@ func (r *RememberedIdentities) members(_ context.Context, source string, t *plan
 	}
 	return found, nil
 }
+
+// Find returns the rows that are left out: the successors of others are not known.
+func (r *RememberedIdentities) Find(_ context.Context, t *ledger.SourceTable, olds []int64) (map[int64]ledger.Successor, error) {
+	found := map[int64]ledger.Successor{}
+	for _, old := range olds {
+		if r.Left(t.Source, t.Table, []any{old}) != Stays {
+			found[old] = ledger.Successor{Fate: ledger.Dropped}
+		}
+	}
+	return found, nil
+}
+
+// HasAll reports that rows with new ids must be looked for in the source.
+func (r *RememberedIdentities) HasAll() bool { return false }
