@@ -17,13 +17,8 @@ func (x *comparer) compareCopies(ctx context.Context, rows []rekey.Row, found *f
 	t := x.table
 	var alive [][]any
 	for _, r := range rows {
-		switch r.Fate {
-		case ledger.Missing:
+		if found.Take(r.Fate); r.Fate == ledger.Missing {
 			found.fail(t.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
-		case ledger.Merged:
-			found.Merged++
-		case ledger.Dropped:
-			found.Dropped++
 		}
 		if r.New == nil {
 			continue

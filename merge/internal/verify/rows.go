@@ -120,13 +120,8 @@ func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, were []chu
 	wants, renamed := make([]chunk.Sum, len(rows)), make([]bool, len(rows))
 	at := map[string]int{} // which row has a primary key in the target
 	for i, r := range rows {
-		switch r.Fate {
-		case ledger.Missing:
+		if found.Take(r.Fate); r.Fate == ledger.Missing {
 			found.fail(t.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
-		case ledger.Merged:
-			found.Merged++
-		case ledger.Dropped:
-			found.Dropped++
 		}
 		if r.New == nil {
 			continue
@@ -144,7 +139,6 @@ func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, were []chu
 			}
 		}
 		if r.Fate == ledger.Rekeyed {
-			found.Rekeyed++
 			x.order(r, found)
 		}
 		key := t.RowKey(r.New)
