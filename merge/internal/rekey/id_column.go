@@ -3,6 +3,7 @@ package rekey
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,15 +17,6 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// A Row is one of a source, and what it becomes in the target.
-type Row struct {
-	Key  []any       // its primary key in the source
-	Old  []any       // as read, a value for each column of the source table
-	New  []any       // as it is to be in the target; nil if it is not copied
-	Fate ledger.Fate // missing means that phase mint has not seen it
-	Why  string      // a dropped row: the reference that it is dropped for, or empty
-}
-
 // An IDColumn is a column of a source table whose values have ids in them. It
 // finds them, and puts others in their places.
 type IDColumn struct {
@@ -34,7 +26,7 @@ type IDColumn struct {
 	by      int                   // of the column that says what a polymorphic reference refers to
 	Parents []*ledger.SourceTable // for each of the column's references; nil if the source does not have the table
 	routes  []jsonpath.Route
-	exact   bool // whether rows that keep their id must be seen to exist
+	Exact   bool // whether rows that keep their id must be seen to exist
 	none    map[string]bool
 	codec   packed.Codec // of RolePacked
 	format  packed.Format
@@ -46,7 +38,7 @@ type IDColumn struct {
 // NewIDColumn returns a column, given the tables of the source by name.
 func NewIDColumn(codecs Codecs, tables map[string]*ledger.SourceTable, t *ledger.SourceTable, at int) (*IDColumn, error) {
 	c := t.Columns[at]
-	f := &IDColumn{table: t, Column: c, At: at, by: t.Position(c.By), exact: c.Orphans != plan.OrphansFail, none: map[string]bool{}}
+	f := &IDColumn{table: t, Column: c, At: at, by: t.Position(c.By), Exact: c.Orphans != plan.OrphansFail, none: map[string]bool{}}
 	if c.Role == plan.RolePacked {
 		var err error
 		if f.codec, f.format, err = codecs.Of(t.Table, c); err != nil {
@@ -75,7 +67,7 @@ func NewIDColumn(codecs Codecs, tables map[string]*ledger.SourceTable, t *ledger
 
 // idle reports whether all ids stay as they are without a look at them.
 func (f *IDColumn) idle() bool {
-	if f.exact || f.codec != nil { // what is not of the format is an error in any case
+	if f.Exact || f.codec != nil { // what is not of the format is an error in any case
 		return false
 	}
 	for i, r := range f.Column.Refers {
@@ -96,20 +88,22 @@ func (f *IDColumn) Integer(values []any) (id int64, ok bool) {
 	return id, ok && (len(f.none) == 0 || !f.none[strconv.FormatInt(id, 10)])
 }
 
-// replace puts successors in the place of ids.
-func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int64) ledger.Successor) error {
+// replace puts successors in the place of ids. It notes the ids of rows that are not copied, and a value that it can't
+// read or write, in the row: then the value stays.
+func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int64) ledger.Successor) {
 	if id, ok := f.Integer(r.Old); ok && f.Parents[0] != nil {
 		switch s := after(f.Parents[0], id); s.Fate {
 		case ledger.Kept:
 			r.New[f.At] = r.Old[f.At]
-			return nil
+			return
 		case ledger.Rekeyed, ledger.Merged:
 			r.New[f.At] = s.ID
-			return nil
+			return
 		}
 	}
-	var orphan, gone string // ids of rows that do not exist, and of rows that are left out
+	var lacks []Lack
 	value, _, err := f.Edit(r, func(ref int, text string) (string, bool) {
+		lack := Lack{Column: f.Column, ID: text}
 		id, ok := sqlvalue.ParseID(text)
 		if parent := f.Parents[ref]; ok && parent != nil {
 			switch s := after(parent, id); s.Fate {
@@ -118,34 +112,21 @@ func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int
 			case ledger.Rekeyed, ledger.Merged:
 				return strconv.FormatInt(s.ID, 10), true
 			case ledger.Dropped:
-				gone = cmp.Or(gone, text)
-				return "", false
+				lack.LeftOut = true
 			}
 		}
-		orphan = cmp.Or(orphan, text)
+		lacks = append(lacks, lack)
 		return "", false
 	})
-	if err != nil {
-		return err
+	var fault *report.RowError
+	if errors.As(err, &fault) {
+		r.Faults = append(r.Faults, Fault{f.Column, fault})
+		return
 	}
-	lacks := []struct {
-		id   string
-		rule plan.Orphans
-		gone bool
-	}{{orphan, f.Column.Orphans, false}, {gone, IfGone(f.Column), true}}
-	for _, lack := range slices.Backward(lacks) { // a row that goes is not refused
-		if lack.id != "" && lack.rule == plan.OrphansDrop {
-			r.New, r.Fate, r.Why = nil, ledger.Dropped, f.Column.Name+" = "+lack.id
-			return nil
-		}
+	r.Lacks = append(r.Lacks, lacks...)
+	if !slices.ContainsFunc(lacks, func(l Lack) bool { return l.Rule() == plan.OrphansFail }) {
+		r.New[f.At] = value
 	}
-	for _, lack := range lacks {
-		if lack.id != "" && lack.rule == plan.OrphansFail {
-			return &report.OrphanError{Source: f.table.Source, Table: f.table.Table.Name, Column: f.Column.Name, Row: f.table.Describe(r.Old), Value: lack.id, LeftOut: lack.gone}
-		}
-	}
-	r.New[f.At] = value
-	return nil
 }
 
 // Edit calls by for each id in the column's value, as text and with the number
@@ -324,11 +305,3 @@ func (f *IDColumn) array(text string, by func(int, string) (string, bool)) (stri
 
 // ColumnError says which column an error is of.
 func ColumnError(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }
-
-// IfGone says what becomes of the id of a row that is left out.
-func IfGone(c *plan.Column) plan.Orphans {
-	if c.Gone != "" {
-		return c.Gone
-	}
-	return c.Orphans
-}
