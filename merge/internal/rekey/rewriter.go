@@ -187,19 +187,11 @@ func (w *Rewriter) Resolve(ctx context.Context, columns []*IDColumn, rows []Row)
 			if rows[i].New == nil {
 				continue
 			}
-			if id, ok := column.Integer(rows[i].Old); ok {
-				if parent := column.Parents[0]; parent != nil {
+			_ = column.each(&rows[i], func(ref int, _ string, id int64, valid bool) { // Replace has the error too
+				if parent := column.Parents[ref]; valid && parent != nil {
 					q := question{parent, column.Exact}
 					wanted[q] = append(wanted[q], id)
 				}
-				continue
-			}
-			_, _, _ = column.Edit(&rows[i], func(ref int, text string) (string, bool) { // Replace has the error too
-				if id, ok := sqlvalue.ParseID(text); ok && column.Parents[ref] != nil {
-					q := question{column.Parents[ref], column.Exact}
-					wanted[q] = append(wanted[q], id)
-				}
-				return text, true
 			})
 		}
 	}
