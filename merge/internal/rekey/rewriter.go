@@ -11,9 +11,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A Rewriter says what rows of one source become, by the map: the same to the
-// copier and to the row verifier. It is used by one goroutine at a time, and only
-// reads.
+// A Rewriter says what rows of one source become: the same to the copier, the row verifier and the dry run. It is used
+// by one goroutine at a time, and only reads.
 type Rewriter struct {
 	IDs    ledger.IDMap
 	Tables map[string]*ledger.SourceTable // of the source, by name
