@@ -77,8 +77,7 @@ func (f inFormat) edit(r *Row, by editor) (value any, lost bool, err error) {
 	})
 	var wide *packed.WidthError
 	if errors.As(err, &wide) {
-		limit := report.WidthError(*wide)
-		err = &limit
+		err = &report.FitError{Place: wide.Place, ID: wide.ID, Most: wide.Most}
 	}
 	switch {
 	case err != nil:

@@ -114,7 +114,7 @@ func (s *start) begin(ctx context.Context, w *work.Writer) (*ledger.Run, error) 
 			}
 			return l.InsertRun(ctx, r, w.Text)
 		})
-		if errors.As(err, new(*report.RoomError)) {
+		if errors.As(err, new(*report.FitError)) {
 			return nil, err
 		}
 		if err != nil {
