@@ -40,13 +40,13 @@ func wide(t *testing.T) *fixture {
 // isTooWide reports whether an error names the row whose id does not fit. Row 3 goes, so it is not refused.
 func isTooWide(err error) bool {
 	var row *report.RowError
-	return errors.As(err, new(*report.WidthError)) && errors.As(err, &row) && row.Row == "[1]"
+	return errors.As(err, new(*report.FitError)) && errors.As(err, &row) && row.Row == "[1]"
 }
 
 func TestWideIDInRun(t *testing.T) {
 	f := wide(t)
 	if err := f.run(); !isTooWide(err) {
-		t.Fatalf("got %v, want a WidthError of row 1", err)
+		t.Fatalf("got %v, want a FitError of row 1", err)
 	}
 	if got := f.rows(f.target, "SELECT SUM(dropped) FROM snow_merge_chunks WHERE phase = 'mint'"); got != "3" {
 		t.Errorf("got %s rows that go, want 3", got)
@@ -59,7 +59,7 @@ func TestWideIDInDryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := forecast.Err(); !isTooWide(err) || forecast.Problems != 1 {
-		t.Errorf("got %v, want a WidthError of row 1", err)
+		t.Errorf("got %v, want a FitError of row 1", err)
 	}
 	if len(forecast.Gone) != 1 || forecast.Gone[0].Rows != 2 {
 		t.Errorf("got %+v, want two rows that go", forecast.Gone)

@@ -56,12 +56,15 @@ func TestReplace(t *testing.T) {
 	} {
 		table := &plan.Table{Name: "items", Columns: []*plan.Column{test.column}}
 		s := &ledger.SourceTable{Source: "eu", Table: table, Columns: table.Columns}
-		f, err := NewIDColumn(Codecs{}, map[string]*ledger.SourceTable{"players": {Mapped: true, Table: &plan.Table{Name: "players"}}}, s, 0)
+		players := &ledger.SourceTable{Mapped: true, Table: &plan.Table{Name: "players"}}
+		f, err := NewIDColumn(Codecs{}, map[string]*ledger.SourceTable{"players": players}, s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &Row{Key: []any{int64(9)}, Old: []any{test.in}, New: []any{test.in}, Fate: ledger.Kept}
-		err = f.replace(r, func(_ *ledger.SourceTable, id int64) ledger.Successor { return after[id] })
+		rows := []Row{{Key: []any{int64(9)}, Old: []any{test.in}, New: []any{test.in}, Fate: ledger.Kept}}
+		Replace([]*IDColumn{f}, rows, Successors{{players, f.Exact}: after}, nil)
+		r := &rows[0]
+		err = r.Refused(s)
 		var orphan *report.OrphanError
 		switch {
 		case test.orphan != "":
