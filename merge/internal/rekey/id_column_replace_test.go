@@ -61,9 +61,9 @@ func TestReplace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := []Row{NewRow(s, []any{test.in})}
-		r := &rows[0]
+		rows := []Row{{Key: []any{int64(9)}, Old: []any{test.in}, New: []any{test.in}, Fate: ledger.Kept}}
 		Replace([]*IDColumn{f}, rows, Successors{{players, f.Exact}: after}, nil)
+		r := &rows[0]
 		err = r.Refused(s)
 		var orphan *report.OrphanError
 		switch {
