@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/settle"
@@ -128,7 +127,7 @@ func (f *tableForecast) renames(r *rekey.Row, v rekey.Verdict) bool {
 		if !rename.Set {
 			f.row.Renamed++
 		}
-		if !rename.Set && !renumbers(f.Engine.Kind, f.of.Table, rename.Column) {
+		if !rename.Set && !f.renumbers(rename.Column) {
 			continue
 		}
 		if reason := f.rooms[f.of.Position(rename.Column.Name)].Misfit(rekey.Stored(f.Engine, rename.Column, rename.After)); reason != "" {
@@ -170,6 +169,8 @@ func (f *tableForecast) date(values []any) {
 }
 
 // renumbers reports whether rows may get another number in a column, by plan.RuleRenumber.
-func renumbers(d sqldialect.Dialect, t *plan.Table, column *plan.Column) bool {
-	return slices.ContainsFunc(t.Unique, func(u *plan.Unique) bool { return u.Rule == plan.RuleRenumber && t.RenameColumn(u, d) == column })
+func (f *tableForecast) renumbers(column *plan.Column) bool {
+	return slices.ContainsFunc(f.of.Table.Unique, func(u *plan.Unique) bool {
+		return u.Rule == plan.RuleRenumber && f.of.Table.RenameColumn(u, f.Engine.Kind) == column
+	})
 }

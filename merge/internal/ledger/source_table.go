@@ -187,8 +187,8 @@ func (s *SourceTable) Failure(check report.Check, row []any, reason string, args
 }
 
 // Conditions returns the conditions on its rows.
-func (t *SourceTable) Conditions() []*plan.Condition {
-	return slices.DeleteFunc(slices.Clone(t.Table.WithoutRows), func(c *plan.Condition) bool { return !c.In(t.Source) })
+func (s *SourceTable) Conditions() []*plan.Condition {
+	return slices.DeleteFunc(slices.Clone(s.Table.WithoutRows), func(c *plan.Condition) bool { return !c.In(s.Source) })
 }
 
 // changingCall finds functions whose value does not depend on their arguments alone.
