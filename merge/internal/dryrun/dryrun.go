@@ -56,7 +56,7 @@ func Forecast(ctx context.Context, j *work.Job) (_ *report.Forecast, err error) 
 			return nil, err
 		}
 		d.winners = settle.Winners{}
-		if err := try(ctx, d, t, func(x *trial) error {
+		if err := try(ctx, d, t, func(x trier) error {
 			for _, source := range order {
 				if err := d.table(ctx, d.sourceTable(source, t), before, x); err != nil {
 					return err
@@ -187,7 +187,7 @@ func (d *dryRun) follow(ctx context.Context, s *ledger.SourceTable) error {
 	return d.each(ctx, f.of, nil, func(ctx context.Context, all [][]any) error {
 		rows := make([]rekey.Row, len(all))
 		for i, values := range all {
-			rows[i] = newRow(f.of, values)
+			rows[i] = rekey.NewRow(f.of, values)
 		}
 		if err := f.references(ctx, rows); err != nil {
 			return err
@@ -210,7 +210,7 @@ func (d *dryRun) each(ctx context.Context, t *ledger.SourceTable, progress *work
 }
 
 // table goes through one table of one source.
-func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64, x *trial) error {
+func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64, x trier) error {
 	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.Table.Name, Source: t.Source, Before: before})
 	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1], trial: x, samples: work.NewSeen()}
 	if t.Table.Empty {

@@ -42,6 +42,18 @@ func (c *Counts) Add(o Counts) {
 	c.Dropped += o.Dropped
 }
 
+// Take counts what became of a row.
+func (c *Counts) Take(f Fate) {
+	switch f {
+	case Rekeyed:
+		c.Rekeyed++
+	case Merged:
+		c.Merged++
+	case Dropped:
+		c.Dropped++
+	}
+}
+
 // In returns the same chunk for another phase, where only Read is known.
 func (c Chunk) In(phase string) Chunk {
 	return Chunk{SourceTable: c.SourceTable, Phase: phase, Seq: c.Seq, Lo: c.Lo, Hi: c.Hi, Counts: Counts{Read: c.Read}}

@@ -52,8 +52,7 @@ func (f *IDColumn) packed(r *Row, by func(ref int, text string) (string, bool)) 
 	})
 	var wide *packed.WidthError
 	if errors.As(err, &wide) {
-		limit := report.WidthError(*wide)
-		err = &limit
+		err = &report.FitError{Place: wide.Place, ID: wide.ID, Most: wide.Most}
 	}
 	switch {
 	case err != nil:

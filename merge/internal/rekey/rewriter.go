@@ -44,7 +44,7 @@ func (w *Rewriter) Column(t *ledger.SourceTable, at int) (*IDColumn, error) {
 }
 
 // Rewrite returns what rows become, which have a value for each column of the
-// source table. What a run does not take of a row that is copied is an error, see [Row.refused].
+// source table. What a run does not take of a row that is copied is an error, see [Row.Refused].
 func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]any) ([]Row, error) {
 	out := make([]Row, len(rows))
 	for i, values := range rows {
@@ -56,8 +56,13 @@ func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]
 	if err := w.change(ctx, t, out); err != nil {
 		return nil, err
 	}
-	if err := w.References(ctx, t, out, (*plan.Column).HoldsReferences); err != nil {
+	if err := w.references(ctx, t, out, (*plan.Column).HoldsReferences); err != nil {
 		return nil, err
+	}
+	for _, r := range out {
+		if err := r.Refused(t); err != nil {
+			return nil, err
+		}
 	}
 	return out, w.combine(ctx, t, out)
 }
@@ -95,12 +100,15 @@ func (w *Rewriter) fates(ctx context.Context, t *ledger.SourceTable, rows []Row)
 	return nil
 }
 
-// Chosen drops the rows that a condition of the plan has chosen.
-func (w *Rewriter) Chosen(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
-	if len(t.Table.ConditionsOf(t.Source)) == 0 {
-		return nil
+// Leave drops the rows that a condition of the plan has chosen, and the rows that go because of what they refer to. In
+// the others it puts the ids of successors in the place of old ones, in columns that drop rows.
+func (w *Rewriter) Leave(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
+	if len(t.Table.ConditionsOf(t.Source)) > 0 {
+		if err := w.change(ctx, t, rows); err != nil {
+			return err
+		}
 	}
-	return w.change(ctx, t, rows)
+	return w.references(ctx, t, rows, (*plan.Column).DropsRows)
 }
 
 // change applies snow_merge_changes.
@@ -132,9 +140,8 @@ func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row
 	return nil
 }
 
-// References puts new ids in the place of old ones, in columns that refer to others and that want reports true for.
-// What a run does not take in a row that is copied is an error.
-func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows []Row, want func(*plan.Column) bool) error {
+// references puts new ids in the place of old ones, in columns that refer to others and that want reports true for.
+func (w *Rewriter) references(ctx context.Context, t *ledger.SourceTable, rows []Row, want func(*plan.Column) bool) error {
 	columns, err := w.Columns(t, want)
 	if err != nil {
 		return err
@@ -145,11 +152,6 @@ func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows [
 		return err
 	}
 	Replace(columns, rows, found, nil)
-	for _, r := range rows {
-		if err := r.refused(t); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

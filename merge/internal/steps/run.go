@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/earlier"
 	"github.com/shardsnow/snow/merge/internal/ledger"
@@ -29,7 +30,7 @@ func Run(ctx context.Context, j *work.Job) (err error) {
 		if w.Run, err = s.begin(ctx, w); err != nil {
 			return err
 		}
-		return phases(ctx, w)
+		return phases(ctx, w, s.target)
 	})
 }
 
@@ -54,7 +55,7 @@ func leased(ctx context.Context, w *work.Writer, do func(context.Context) error)
 	return err
 }
 
-func phases(ctx context.Context, w *work.Writer) error {
+func phases(ctx context.Context, w *work.Writer, target *catalog.Catalog) error {
 	for w.Run.State != ledger.StateCopied {
 		var err error
 		state, next := ledger.StateRunning, ""
@@ -71,7 +72,7 @@ func phases(ctx context.Context, w *work.Writer) error {
 				err = updateCombined(ctx, w)
 			}
 			if err == nil {
-				err = numbers.CountOn(ctx, w)
+				err = numbers.CountOn(ctx, w, target)
 			}
 			if err == nil {
 				err = earlier.Copy(ctx, w)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/numbers"
@@ -19,6 +20,7 @@ import (
 // A start makes a run, or finds it as an earlier process left it.
 type start struct {
 	*work.Job
+	target   *catalog.Catalog
 	reserved map[string]sqlsnow.Reservation // worker numbers, by their holders
 	keys     map[string]*plan.Column        // of the target, by table, where a new run gives numbers as ids
 }
@@ -56,6 +58,7 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 		if err = errors.Join(err, errors.Join(stops...)); err != nil {
 			return nil, err
 		}
+		s.target = p.Target
 		for _, t := range numbers.Tables(s.Job) {
 			s.keys[t.Name] = p.KeyOf(t)
 		}
@@ -111,7 +114,7 @@ func (s *start) begin(ctx context.Context, w *work.Writer) (*ledger.Run, error) 
 			}
 			return l.InsertRun(ctx, r, w.Text)
 		})
-		if errors.As(err, new(*report.RoomError)) {
+		if errors.As(err, new(*report.FitError)) {
 			return nil, err
 		}
 		if err != nil {

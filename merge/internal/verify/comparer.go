@@ -79,12 +79,7 @@ func (x *comparer) keyOf(key []any) string {
 
 // count counts what became of a row.
 func (x *comparer) count(r rekey.Row, found *findings) {
-	switch r.Fate {
-	case ledger.Missing:
+	if found.Take(r.Fate); r.Fate == ledger.Missing {
 		found.fail(x.table.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
-	case ledger.Merged:
-		found.Merged++
-	case ledger.Dropped:
-		found.Dropped++
 	}
 }

@@ -103,7 +103,6 @@ func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, were []chu
 			}
 		}
 		if r.Fate == ledger.Rekeyed {
-			found.Rekeyed++
 			x.order(r, found)
 		}
 		key := t.RowKey(r.New)
