@@ -165,3 +165,10 @@ func (c *Catalog) spell(t *Table, k *plan.ForeignKey) {
 		write(parent, k.Refers)
 	}
 }
+
+// AddNote appends a note that the table does not have yet.
+func AddNote(t *plan.Table, format string, args ...any) {
+	if note := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, note) {
+		t.Notes = append(t.Notes, note)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/rekey"
-	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -33,11 +32,11 @@ func (f *tableForecast) fits(r *rekey.Row, id int64) bool {
 	return fits
 }
 
-// shortest looks for packed values where ids of the fewest digits would not be found again.
+// shortest looks for values where ids of the fewest digits would not be found again.
 func (f *tableForecast) shortest(rows []rekey.Row) {
 	var columns []*rekey.IDColumn
 	for _, column := range f.columns {
-		if column.Column.Role == plan.RolePacked {
+		if column.Strict() {
 			columns = append(columns, column)
 		}
 	}

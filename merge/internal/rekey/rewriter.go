@@ -11,9 +11,8 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A Rewriter says what rows of one source become, by the map: the same to the
-// copier and to the row verifier. It is used by one goroutine at a time, and only
-// reads.
+// A Rewriter says what rows of one source become: the same to the copier, the row verifier and the dry run. It is used
+// by one goroutine at a time, and only reads.
 type Rewriter struct {
 	IDs    ledger.IDMap
 	Tables map[string]*ledger.SourceTable // of the source, by name
@@ -103,7 +102,7 @@ func (w *Rewriter) fates(ctx context.Context, t *ledger.SourceTable, rows []Row)
 // Leave drops the rows that a condition of the plan has chosen, and the rows that go because of what they refer to. In
 // the others it puts the ids of successors in the place of old ones, in columns that drop rows.
 func (w *Rewriter) Leave(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
-	if len(t.Table.ConditionsOf(t.Source)) > 0 {
+	if len(t.Conditions()) > 0 {
 		if err := w.change(ctx, t, rows); err != nil {
 			return err
 		}
@@ -187,19 +186,11 @@ func (w *Rewriter) Resolve(ctx context.Context, columns []*IDColumn, rows []Row)
 			if rows[i].New == nil {
 				continue
 			}
-			if id, ok := column.Integer(rows[i].Old); ok {
-				if parent := column.Parents[0]; parent != nil {
+			_ = column.each(&rows[i], func(ref int, _ string, id int64, valid bool) { // Replace has the error too
+				if parent := column.Parents[ref]; valid && parent != nil {
 					q := question{parent, column.Exact}
 					wanted[q] = append(wanted[q], id)
 				}
-				continue
-			}
-			_, _, _ = column.Edit(&rows[i], func(ref int, text string) (string, bool) { // Replace has the error too
-				if id, ok := sqlvalue.ParseID(text); ok && column.Parents[ref] != nil {
-					q := question{column.Parents[ref], column.Exact}
-					wanted[q] = append(wanted[q], id)
-				}
-				return text, true
 			})
 		}
 	}

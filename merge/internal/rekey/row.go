@@ -30,7 +30,7 @@ type Lack struct {
 // Rule says what becomes of the id.
 func (l Lack) Rule() plan.Orphans {
 	if l.LeftOut {
-		return l.Column.IfGone()
+		return IfGone(l.Column)
 	}
 	return l.Column.Orphans
 }
@@ -66,4 +66,12 @@ func (r *Row) Refused(t *ledger.SourceTable) error {
 		}
 	}
 	return nil
+}
+
+// IfGone says what becomes of the id of a row that is left out.
+func IfGone(c *plan.Column) plan.Orphans {
+	if c.Gone != "" {
+		return c.Gone
+	}
+	return c.Orphans
 }

@@ -69,7 +69,7 @@ type Decision struct{ Before, After []any }
 
 // ReadDecisions returns what was decided on some winners in the target, by [sqlvalue.FormatKey] of their keys.
 func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, rows []*rekey.Winner) (map[string]*Decision, error) {
-	columns := t.CombinedColumns()
+	columns := rekey.CombinedColumns(t)
 	found := map[string]*Decision{}
 	under := map[string][]*rekey.Winner{}
 	for _, row := range rows {
@@ -108,7 +108,7 @@ func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *pla
 
 // CheckCombined returns why the target does not take values of the columns that are combined.
 func CheckCombined(d sqlsnow.Dialect, t *plan.Table, into func(*plan.Column) *plan.Column, values []any) error {
-	for n, c := range t.CombinedColumns() {
+	for n, c := range rekey.CombinedColumns(t) {
 		if reason := RoomOf(d, into(c)).Misfit(values[n]); reason != "" {
 			return rekey.ColumnError(c.Name, errors.New("combined: "+reason))
 		}

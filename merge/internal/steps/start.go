@@ -136,7 +136,7 @@ func (s *start) begin(ctx context.Context, w *work.Writer) (*ledger.Run, error) 
 // newRun returns a run whose source tables are numbered from next on.
 func (s *start) newRun(ctx context.Context, target *chunk.Session, next int64) (*ledger.Run, error) {
 	r := &ledger.Run{ID: s.ID, State: ledger.StateRunning, Phase: ledger.PhaseMint}
-	if s.Plan.Chooses() {
+	if work.Chooses(s.Plan) {
 		r.Phase = ledger.PhaseChoose
 	}
 	r.Facts = ledger.Facts{Namespace: s.Namespace, Datacenter: s.Datacenter, Databases: s.Target.Names, Rows: map[string]int64{}, Assertions: map[string]string{}}
