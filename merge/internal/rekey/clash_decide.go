@@ -119,7 +119,7 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 			return nil
 		}
 	}
-	v.Merged, v.WinnerKey, v.Joined = true, with.key, place == inTarget && len(CombinedColumns(r.table)) > 0
+	v.Merged, v.WinnerKey, v.IntoTarget = true, with.key, place == inTarget && len(CombinedColumns(r.table)) > 0
 	key := r.table.Key()
 	if key == nil {
 		v.Winner = Ident{source: place}
@@ -140,7 +140,7 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 	if v.Winner, ok = winners[id]; !ok {
 		clash.Reason, v.Failed = "that row is not copied", clash
 	} else if v.Winner.source == inTarget && len(CombinedColumns(r.table)) > 0 {
-		v.Joined, err = r.before(ctx, v.Winner.Key)
+		v.IntoTarget, err = r.before(ctx, v.Winner.Key)
 	}
 	return err
 }

@@ -128,7 +128,7 @@ func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row
 	for _, c := range changes {
 		r := &rows[at[c.Row]]
 		switch column := t.Position(c.Column); {
-		case c.Kind == ledger.ChangeMerged, c.Kind == ledger.ChangeJoined:
+		case c.Kind == ledger.ChangeMerged, c.Kind == ledger.ChangeIntoTarget:
 			r.New, r.Fate = nil, ledger.Merged
 		case c.Kind == ledger.ChangeDropped:
 			r.New, r.Fate = nil, ledger.Dropped

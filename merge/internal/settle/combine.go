@@ -46,7 +46,7 @@ func (w Winners) In(database string, order []string) []*rekey.Winner {
 func WinnersInTarget(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, order []string) ([]*rekey.Winner, error) {
 	winners := Winners{}
 	for _, source := range order {
-		err := l.EachJoined(ctx, run.Table(source, t.Name), func(c ledger.Change) error {
+		err := l.EachIntoTarget(ctx, run.Table(source, t.Name), func(c ledger.Change) error {
 			loser, _ := c.Before.(string)
 			winner, _ := c.After.(string)
 			from, err := sqlvalue.ParseKey(loser)
@@ -78,7 +78,7 @@ func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *pla
 	for source, rows := range under {
 		by, names := map[string]string{}, make([]string, len(rows))
 		for i, row := range rows {
-			names[i] = ledger.JoinedRow(row.Key)
+			names[i] = ledger.TargetRow(row.Key)
 			by[names[i]] = sqlvalue.FormatKey(row.Key)
 		}
 		changes, err := l.Changes(ctx, run.Table(source, t.Name), names)

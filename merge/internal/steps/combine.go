@@ -77,7 +77,7 @@ func combined(ctx context.Context, w *work.Writer, t *plan.Table, rows []*rekey.
 		}
 		for n, c := range rekey.CombinedColumns(t) {
 			changes[first.Source] = append(changes[first.Source], ledger.Change{
-				Row: ledger.JoinedRow(row.Key), Column: c.Name, Kind: ledger.ChangeCombined, Before: text(row.Own[n]), After: text(results[i][n]),
+				Row: ledger.TargetRow(row.Key), Column: c.Name, Kind: ledger.ChangeCombined, Before: text(row.Own[n]), After: text(results[i][n]),
 			})
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // Whatever is done to a source or to the target after a run, verification names the row and says what is wrong.
 func TestVerify(t *testing.T) {
 	f := roomtest.New(t, []string{
-		"CREATE TABLE players (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20), gold DOUBLE)",
+		"CREATE TABLE players (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci, gold DOUBLE)",
 		"CREATE TABLE items (id INT AUTO_INCREMENT PRIMARY KEY, player_id INT, FOREIGN KEY (player_id) REFERENCES players (id))",
 		"CREATE TABLE logs (note VARCHAR(20), player_id INT, FOREIGN KEY (player_id) REFERENCES players (id))",
 	}, []string{
@@ -37,7 +37,7 @@ func TestVerify(t *testing.T) {
 	}
 	clean := check()
 	for _, row := range clean.Tables {
-		if row.Rows != row.Copied || row.Hash == "" || row.Hash != row.Found {
+		if row.Rows != row.Copied || row.Rekeyed != row.Rows && row.Table != "logs" || row.Hash == "" || row.Hash != row.Found {
 			t.Errorf("nothing is wrong: got %+v", row)
 		}
 	}
@@ -58,6 +58,7 @@ func TestVerify(t *testing.T) {
 		reason   string
 	}{
 		{"another letter", target, "UPDATE players SET name = 'NAME 30' WHERE " + player, "UPDATE players SET name = 'name 30' WHERE " + player, report.CheckRows, "s1 players [30] name", `want "name 30", got "NAME 30"`},
+		{"an accent", target, "UPDATE players SET name = 'näme 30' WHERE " + player, "UPDATE players SET name = 'name 30' WHERE " + player, report.CheckRows, "s1 players [30] name", `got "näme 30"`},
 		{"a space", target, "UPDATE players SET name = 'name 30 ' WHERE " + player, "UPDATE players SET name = 'name 30' WHERE " + player, report.CheckRows, "s1 players [30] name", `got "name 30 "`},
 		{"NULL", target, "UPDATE players SET gold = NULL WHERE " + player, "UPDATE players SET gold = 30 / 7 WHERE " + player, report.CheckRows, "s1 players [30] gold", "got NULL"},
 		{"the last bit", target, "UPDATE players SET gold = gold * (1 + 2.3e-16) WHERE " + player, "UPDATE players SET gold = 30 / 7 WHERE " + player, report.CheckRows, "s1 players [30] gold", "want "},
