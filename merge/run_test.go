@@ -39,7 +39,7 @@ type fixture struct {
 // parameters are of the DSN.
 func newFixture(t *testing.T, parameters string, schema []string, sources ...[]string) *fixture {
 	t.Helper()
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	open := func(parameters string) *sql.DB {
 		db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t))+parameters)
 		if err != nil {

@@ -23,7 +23,7 @@ func combine(ctx context.Context, d *dryRun, t *plan.Table) error {
 	}
 	for _, database := range append([]string{""}, order...) {
 		for rows := range slices.Chunk(d.winners.In(database, order), chunk.MaxIn) {
-			results, bad, err := rekey.Combine(ctx, d.conns, t, t.CombinedColumns(), database, rows)
+			results, bad, err := rekey.Combine(ctx, d.conns, t, rekey.CombinedColumns(t), database, rows)
 			if err != nil {
 				return err
 			}

@@ -158,7 +158,7 @@ func (d *dryRun) leaveOut(ctx context.Context) error {
 
 // choose finds the rows of a source table that conditions choose.
 func (d *dryRun) choose(ctx context.Context, s *ledger.SourceTable) error {
-	for _, c := range s.Table.ConditionsOf(s.Source) {
+	for _, c := range s.Conditions() {
 		d.forecast.Conditions = append(d.forecast.Conditions, report.ConditionForecast{Table: s.Table.Name, Source: s.Source, Reason: settle.ReasonOf(s.Table, c), Where: c.Where})
 	}
 	rows := d.forecast.Conditions

@@ -114,7 +114,7 @@ func (f *tableForecast) merge(r *rekey.Row, v rekey.Verdict) {
 	if id, ok := f.id(r.Old); ok {
 		f.merged.Add(f.of.Source, f.of.Table, id, v.Winner)
 	}
-	if f.of.Table.Combines() {
+	if len(rekey.CombinedColumns(f.of.Table)) > 0 {
 		database, key := v.Into(f.of.Table)
 		f.winners.Add(database, key, rekey.Loser{Source: f.of.Source, Key: r.Key})
 	}
@@ -127,7 +127,7 @@ func (f *tableForecast) renames(r *rekey.Row, v rekey.Verdict) bool {
 		if !rename.Set {
 			f.row.Renamed++
 		}
-		if !rename.Set && !f.of.Table.Renumbers(f.Engine.Kind, rename.Column) {
+		if !rename.Set && !f.renumbers(rename.Column) {
 			continue
 		}
 		if reason := f.rooms[f.of.Position(rename.Column.Name)].Misfit(rekey.Stored(f.Engine, rename.Column, rename.After)); reason != "" {
@@ -166,4 +166,11 @@ func (f *tableForecast) date(values []any) {
 	default:
 		f.latest = at
 	}
+}
+
+// renumbers reports whether rows may get another number in a column, by plan.RuleRenumber.
+func (f *tableForecast) renumbers(column *plan.Column) bool {
+	return slices.ContainsFunc(f.of.Table.Unique, func(u *plan.Unique) bool {
+		return u.Rule == plan.RuleRenumber && f.of.Table.RenameColumn(u, f.Engine.Kind) == column
+	})
 }

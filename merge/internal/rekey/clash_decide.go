@@ -119,7 +119,7 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 			return nil
 		}
 	}
-	v.Merged, v.WinnerKey, v.Joined = true, with.key, place == inTarget && r.table.Combines()
+	v.Merged, v.WinnerKey, v.IntoTarget = true, with.key, place == inTarget && len(CombinedColumns(r.table)) > 0
 	key := r.table.Key()
 	if key == nil {
 		v.Winner = Ident{source: place}
@@ -139,8 +139,8 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 	}
 	if v.Winner, ok = winners[id]; !ok {
 		clash.Reason, v.Failed = "that row is not copied", clash
-	} else if v.Winner.source == inTarget && r.table.Combines() {
-		v.Joined, err = r.before(ctx, v.Winner.Key)
+	} else if v.Winner.source == inTarget && len(CombinedColumns(r.table)) > 0 {
+		v.IntoTarget, err = r.before(ctx, v.Winner.Key)
 	}
 	return err
 }
@@ -190,7 +190,7 @@ func (r *round) joined(ctx context.Context, tuples map[int][]any, renamed *[]int
 // whether they are copied at all does not depend on more than their keys.
 func (r *round) unites() bool {
 	merges := r.unique.Rule == plan.RuleKeep || r.unique.Rule == plan.RuleMatch
-	return merges && r.table.Combines() && r.table.Key() == nil && !slices.ContainsFunc(r.table.Columns, func(c *plan.Column) bool {
+	return merges && len(CombinedColumns(r.table)) > 0 && r.table.Key() == nil && !slices.ContainsFunc(r.table.Columns, func(c *plan.Column) bool {
 		return c.HoldsReferences() && c.Orphans == plan.OrphansDrop || c.DropsRows() && !slices.Contains(r.unique.Columns, c.Name)
 	})
 }

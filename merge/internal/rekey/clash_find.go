@@ -20,10 +20,10 @@ type Verdict struct {
 
 	// A Merged row is not copied: winner stands for it. In a table without a
 	// Role key, winnerKey is the primary key of the winner, and winner.key is 0.
-	Merged    bool
-	Winner    Ident
-	WinnerKey []any
-	Joined    bool // the winner is a row that the target had before, and gets values of it
+	Merged     bool
+	Winner     Ident
+	WinnerKey  []any
+	IntoTarget bool // the winner is a row that the target had before, and gets values of it
 
 	Renames []Rename
 }

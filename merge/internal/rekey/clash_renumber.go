@@ -171,7 +171,7 @@ func (r *round) inGroups(ctx context.Context, place string, number *plan.Column,
 		return nil, err
 	}
 	var left map[string]Reason
-	if place != inTarget && len(r.table.ConditionsOf(place)) > 0 {
+	if place != inTarget && slices.ContainsFunc(r.table.WithoutRows, func(c *plan.Condition) bool { return c.In(place) }) {
 		keys := make([][]any, len(rows))
 		for i, row := range rows {
 			keys[i] = row[width+1:]

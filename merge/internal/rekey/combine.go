@@ -267,3 +267,8 @@ func add(a, b any) (any, error) {
 	digits, _ := sum.FloatPrec()
 	return sum.FloatString(digits), nil
 }
+
+// CombinedColumns returns the columns where rows get values that come from rows merged into them.
+func CombinedColumns(t *plan.Table) []*plan.Column {
+	return slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Combine == plan.CombineKeep })
+}

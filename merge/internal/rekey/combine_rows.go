@@ -24,7 +24,7 @@ type Merged struct {
 // combine gives rows the values that they and the rows that were merged into them make together.
 func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
 	// Phase link reads a part of the columns.
-	columns := slices.DeleteFunc(t.Table.CombinedColumns(), func(c *plan.Column) bool { return t.Position(c.Name) < 0 })
+	columns := slices.DeleteFunc(CombinedColumns(t.Table), func(c *plan.Column) bool { return t.Position(c.Name) < 0 })
 	if len(columns) == 0 || w.Merged.Run == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 // What becomes of a reference depends on what became of its row: a row has a new id, keeps its own, was merged into
 // another one, was left out, or never was. Rows that are left out count as orphans count, unless the column says
 // otherwise.
-func TestReplaceOfAnyFate(t *testing.T) {
+func TestReplace(t *testing.T) {
 	after := map[int64]ledger.Successor{
 		1: {ID: 1, Fate: ledger.Kept}, 2: {ID: 102, Fate: ledger.Rekeyed}, 3: {ID: 102, Fate: ledger.Merged}, 4: {Fate: ledger.Dropped}, // 5 never was
 	}
@@ -54,13 +54,14 @@ func TestReplaceOfAnyFate(t *testing.T) {
 		{"a list with one that is left out takes this one with it", list(plan.OrphansDrop), "1,4,2", nil, "owners = 4", ""},
 		{"a list with one that never was", list(plan.OrphansFail), "1,5,2", nil, "", "5"},
 	} {
-		s := &ledger.SourceTable{Source: "eu", Table: &plan.Table{Name: "items"}, Columns: []*plan.Column{test.column, {Name: "id", Role: plan.RoleKey}}, Primary: []int{1}, Key: 1}
+		table := &plan.Table{Name: "items", Columns: []*plan.Column{test.column}}
+		s := &ledger.SourceTable{Source: "eu", Table: table, Columns: table.Columns}
 		players := &ledger.SourceTable{Mapped: true, Table: &plan.Table{Name: "players"}}
 		f, err := NewIDColumn(Codecs{}, map[string]*ledger.SourceTable{"players": players}, s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := []Row{NewRow(s, []any{test.in, int64(9)})}
+		rows := []Row{{Key: []any{int64(9)}, Old: []any{test.in}, New: []any{test.in}, Fate: ledger.Kept}}
 		Replace([]*IDColumn{f}, rows, Successors{{players, f.Exact}: after}, nil)
 		r := &rows[0]
 		err = r.Refused(s)

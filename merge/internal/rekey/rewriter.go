@@ -102,7 +102,7 @@ func (w *Rewriter) fates(ctx context.Context, t *ledger.SourceTable, rows []Row)
 // Leave drops the rows that a condition of the plan has chosen, and the rows that go because of what they refer to. In
 // the others it puts the ids of successors in the place of old ones, in columns that drop rows.
 func (w *Rewriter) Leave(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
-	if len(t.Table.ConditionsOf(t.Source)) > 0 {
+	if len(t.Conditions()) > 0 {
 		if err := w.change(ctx, t, rows); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row
 	for _, c := range changes {
 		r := &rows[at[c.Row]]
 		switch column := t.Position(c.Column); {
-		case c.Kind == ledger.ChangeMerged, c.Kind == ledger.ChangeJoined:
+		case c.Kind == ledger.ChangeMerged, c.Kind == ledger.ChangeIntoTarget:
 			r.New, r.Fate = nil, ledger.Merged
 		case c.Kind == ledger.ChangeDropped:
 			r.New, r.Fate = nil, ledger.Dropped

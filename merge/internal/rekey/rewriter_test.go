@@ -9,7 +9,7 @@ import (
 )
 
 // Old id 3 has the new id 103, 4 is kept, 5 is left out, and 9 does not exist. In a dry run, 7 stands for what is kept.
-func TestReplace(t *testing.T) {
+func TestReplaceRows(t *testing.T) {
 	const null, drop, fail = plan.OrphansNull, plan.OrphansDrop, plan.OrphansFail
 	parent := &ledger.SourceTable{Table: &plan.Table{Name: "players"}, Mapped: true}
 	for _, test := range []struct {

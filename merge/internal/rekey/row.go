@@ -29,8 +29,8 @@ type Lack struct {
 
 // Rule says what becomes of the id.
 func (l Lack) Rule() plan.Orphans {
-	if l.LeftOut {
-		return l.Column.IfGone()
+	if l.LeftOut && l.Column.Gone != "" {
+		return l.Column.Gone
 	}
 	return l.Column.Orphans
 }

@@ -46,7 +46,7 @@ func (w Winners) In(database string, order []string) []*rekey.Winner {
 func WinnersInTarget(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, order []string) ([]*rekey.Winner, error) {
 	winners := Winners{}
 	for _, source := range order {
-		err := l.EachJoined(ctx, run.Table(source, t.Name), func(c ledger.Change) error {
+		err := l.EachIntoTarget(ctx, run.Table(source, t.Name), func(c ledger.Change) error {
 			loser, _ := c.Before.(string)
 			winner, _ := c.After.(string)
 			from, err := sqlvalue.ParseKey(loser)
@@ -69,7 +69,7 @@ type Decision struct{ Before, After []any }
 
 // ReadDecisions returns what was decided on some winners in the target, by [sqlvalue.FormatKey] of their keys.
 func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, rows []*rekey.Winner) (map[string]*Decision, error) {
-	columns := t.CombinedColumns()
+	columns := rekey.CombinedColumns(t)
 	found := map[string]*Decision{}
 	under := map[string][]*rekey.Winner{}
 	for _, row := range rows {
@@ -78,7 +78,7 @@ func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *pla
 	for source, rows := range under {
 		by, names := map[string]string{}, make([]string, len(rows))
 		for i, row := range rows {
-			names[i] = ledger.JoinedRow(row.Key)
+			names[i] = ledger.TargetRow(row.Key)
 			by[names[i]] = sqlvalue.FormatKey(row.Key)
 		}
 		changes, err := l.Changes(ctx, run.Table(source, t.Name), names)
@@ -108,7 +108,7 @@ func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *pla
 
 // CheckCombined returns why the target does not take values of the columns that are combined.
 func CheckCombined(d sqlsnow.Dialect, t *plan.Table, into func(*plan.Column) *plan.Column, values []any) error {
-	for n, c := range t.CombinedColumns() {
+	for n, c := range rekey.CombinedColumns(t) {
 		if reason := RoomOf(d, into(c)).Misfit(values[n]); reason != "" {
 			return rekey.ColumnError(c.Name, errors.New("combined: "+reason))
 		}

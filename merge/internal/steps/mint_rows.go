@@ -167,8 +167,8 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	case ledger.Merged:
 		left(ledger.Successor{ID: v.Winner.Key, Fate: ledger.Merged})
 		switch _, key := v.Into(m.table.Table); {
-		case v.Joined:
-			change(ledger.ChangeJoined, sqlvalue.FormatKey(key))
+		case v.IntoTarget:
+			change(ledger.ChangeIntoTarget, sqlvalue.FormatKey(key))
 		case !m.table.Mapped:
 			change(ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
 		}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/earlier"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/numbers"
+	"github.com/shardsnow/snow/merge/internal/preflight"
 	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -30,7 +30,7 @@ func Run(ctx context.Context, j *work.Job) (err error) {
 		if w.Run, err = s.begin(ctx, w); err != nil {
 			return err
 		}
-		return phases(ctx, w, s.target)
+		return phases(ctx, w, s.before)
 	})
 }
 
@@ -55,7 +55,7 @@ func leased(ctx context.Context, w *work.Writer, do func(context.Context) error)
 	return err
 }
 
-func phases(ctx context.Context, w *work.Writer, target *catalog.Catalog) error {
+func phases(ctx context.Context, w *work.Writer, before *preflight.Check) error {
 	for w.Run.State != ledger.StateCopied {
 		var err error
 		state, next := ledger.StateRunning, ""
@@ -72,7 +72,7 @@ func phases(ctx context.Context, w *work.Writer, target *catalog.Catalog) error 
 				err = updateCombined(ctx, w)
 			}
 			if err == nil {
-				err = numbers.CountOn(ctx, w, target)
+				err = numbers.CountOn(ctx, w, before.Target)
 			}
 			if err == nil {
 				err = earlier.Copy(ctx, w)

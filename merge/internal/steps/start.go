@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/numbers"
@@ -20,7 +19,7 @@ import (
 // A start makes a run, or finds it as an earlier process left it.
 type start struct {
 	*work.Job
-	target   *catalog.Catalog
+	before   *preflight.Check               // what it found
 	reserved map[string]sqlsnow.Reservation // worker numbers, by their holders
 	keys     map[string]*plan.Column        // of the target, by table, where a new run gives numbers as ids
 }
@@ -46,6 +45,7 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	p := preflight.New(s.Job, c)
+	s.before = p
 	if err := p.Databases(ctx); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,6 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 		if err = errors.Join(err, errors.Join(stops...)); err != nil {
 			return nil, err
 		}
-		s.target = p.Target
 		for _, t := range numbers.Tables(s.Job) {
 			s.keys[t.Name] = p.KeyOf(t)
 		}
@@ -136,7 +135,7 @@ func (s *start) begin(ctx context.Context, w *work.Writer) (*ledger.Run, error) 
 // newRun returns a run whose source tables are numbered from next on.
 func (s *start) newRun(ctx context.Context, target *chunk.Session, next int64) (*ledger.Run, error) {
 	r := &ledger.Run{ID: s.ID, State: ledger.StateRunning, Phase: ledger.PhaseMint}
-	if s.Plan.Chooses() {
+	if work.Chooses(s.Plan) {
 		r.Phase = ledger.PhaseChoose
 	}
 	r.Facts = ledger.Facts{Namespace: s.Namespace, Datacenter: s.Datacenter, Databases: s.Target.Names, Rows: map[string]int64{}, Assertions: map[string]string{}}

@@ -18,7 +18,7 @@ import (
 func compareCombined(ctx context.Context, v *verifying) error {
 	conns := v.others[0]
 	for _, t := range v.Order {
-		if !t.Combines() || t.Empty {
+		if len(rekey.CombinedColumns(t)) == 0 || t.Empty {
 			continue
 		}
 		order, err := v.Plan.Precedence(t)
@@ -40,7 +40,7 @@ func compareCombined(ctx context.Context, v *verifying) error {
 }
 
 func compareWinners(ctx context.Context, v *verifying, conns *chunk.Conns, t *plan.Table, rows []*rekey.Winner) error {
-	columns := t.CombinedColumns()
+	columns := rekey.CombinedColumns(t)
 	known, err := settle.ReadDecisions(ctx, ledger.Of(conns.Target), v.run, t, rows)
 	if err != nil {
 		return err

@@ -76,3 +76,10 @@ func (x *comparer) keyOf(key []any) string {
 	}
 	return string(x.buf)
 }
+
+// count counts what became of a row.
+func (x *comparer) count(r rekey.Row, found *findings) {
+	if found.Take(r.Fate); r.Fate == ledger.Missing {
+		found.fail(x.table.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
+	}
+}

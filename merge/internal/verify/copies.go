@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
-	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -16,10 +15,7 @@ func (x *comparer) compareCopies(ctx context.Context, rows []rekey.Row, found *f
 	t := x.table
 	var alive [][]any
 	for _, r := range rows {
-		if found.Take(r.Fate); r.Fate == ledger.Missing {
-			found.fail(t.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
-		}
-		if r.New == nil {
+		if x.count(r, found); r.New == nil {
 			continue
 		}
 		for n, c := range t.Columns {

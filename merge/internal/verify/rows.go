@@ -87,10 +87,7 @@ func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, were []chu
 	wants, renamed := make([]chunk.Sum, len(rows)), make([]bool, len(rows))
 	at := map[string]int{} // which row has a primary key in the target
 	for i, r := range rows {
-		if found.Take(r.Fate); r.Fate == ledger.Missing {
-			found.fail(t.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
-		}
-		if r.New == nil {
+		if x.count(r, found); r.New == nil {
 			continue
 		}
 		if wants[i] = were[i]; !chunk.Identical(r.Old, r.New) {
