@@ -72,10 +72,14 @@ func TestVerify(t *testing.T) {
 		{"a row before all in the source", source, "INSERT INTO items VALUES (-5, 11)", "DELETE FROM items WHERE id = -5", report.CheckSource, "s1 items [-5] ", "the row is new since the run began"},
 		{"a row after all in the source", source, "INSERT INTO items VALUES (41, 11)", "DELETE FROM items WHERE id = 41", report.CheckSource, "s1 items [41] ", "the row is new since the run began"},
 		{"a row in an empty table of a source", other, "INSERT INTO items VALUES (1, 7)", "DELETE FROM items", report.CheckSource, "s2 items  ", "the source has 1 rows, and 0 of them were read"},
-		{"two ids in the wrong order", target, "UPDATE items, snow_merge_map SET items.id = 0, new_id = 0 WHERE items.id = " + item + " AND new_id = " + item,
-			"UPDATE items, snow_merge_map SET items.id = " + item + ", new_id = " + item + " WHERE items.id = 0 AND new_id = 0", report.CheckOrder, "s1 items [30] ", "its id is not above that of the row before"},
-		{"an id out of the run's range", target, "UPDATE items, snow_merge_map SET items.id = 90, new_id = 90 WHERE items.id = " + item + " AND new_id = " + item,
-			"UPDATE items, snow_merge_map SET items.id = " + item + ", new_id = " + item + " WHERE items.id = 90 AND new_id = 90", report.CheckMap, "s1 items [30] ", "its id is not one of those that were reserved"},
+		{
+			"two ids in the wrong order", target, "UPDATE items, snow_merge_map SET items.id = 0, new_id = 0 WHERE items.id = " + item + " AND new_id = " + item,
+			"UPDATE items, snow_merge_map SET items.id = " + item + ", new_id = " + item + " WHERE items.id = 0 AND new_id = 0", report.CheckOrder, "s1 items [30] ", "its id is not above that of the row before",
+		},
+		{
+			"an id out of the run's range", target, "UPDATE items, snow_merge_map SET items.id = 90, new_id = 90 WHERE items.id = " + item + " AND new_id = " + item,
+			"UPDATE items, snow_merge_map SET items.id = " + item + ", new_id = " + item + " WHERE items.id = 90 AND new_id = 90", report.CheckMap, "s1 items [30] ", "its id is not one of those that were reserved",
+		},
 		{"a row of the map that no source has", target, "INSERT INTO snow_merge_map SELECT MIN(source_table), 90, 90, 0 FROM snow_merge_map", "DELETE FROM snow_merge_map WHERE old_id = 90", report.CheckMap, "s1 ", "rows have a new id, but the source has"},
 		{"a row of the map that is merged into none", target, "INSERT INTO snow_merge_map SELECT MIN(source_table), 90, 90, 1 FROM snow_merge_map", "DELETE FROM snow_merge_map WHERE old_id = 90", report.CheckMap, "s1 ", "the row that it was merged into is missing"},
 		{"a row of the map that is dropped", target, "INSERT INTO snow_merge_map SELECT MIN(source_table), 90, NULL, 2 FROM snow_merge_map", "DELETE FROM snow_merge_map WHERE old_id = 90", report.CheckMap, "s1 ", "1 rows are dropped, but the source has 0"},
