@@ -235,3 +235,28 @@ func TestFileLists(t *testing.T) {
 		t.Errorf("got %d lists, want those of the packages", lists)
 	}
 }
+
+// CONTRIBUTING.md says which function makes a decision.
+func TestDecisions(t *testing.T) {
+	t.Chdir("..")
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "\n## Where decisions are made\n")
+	section, _, ended := strings.Cut(section, "\n## ")
+	rows := regexp.MustCompile("(?m)^\\| .+\\? \\| `([^`]+)` \\| `([^`]+)` \\|$").FindAllStringSubmatch(section, -1)
+	if !found || !ended || len(rows) != strings.Count(section, "? |") || len(rows) < 10 {
+		t.Fatalf("CONTRIBUTING.md has %d rows of questions, files and functions", len(rows))
+	}
+	for _, row := range rows {
+		file, err := parser.ParseFile(token.NewFileSet(), row[1], nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if !slices.ContainsFunc(file.Decls, func(d ast.Decl) bool { f, ok := d.(*ast.FuncDecl); return ok && f.Name.Name == row[2] }) {
+			t.Errorf("CONTRIBUTING.md: %s has no function %s", row[1], row[2])
+		}
+	}
+}

@@ -95,32 +95,6 @@ func ExampleNew() {
 }
 
 // A player asks about a mail that names her by the number of her old server.
-// Two groups of servers are merged side by side by one plan, each into a target of its own.
-func ExampleRunGroups() {
-	ctx := context.Background()
-	var targets map[string]*sql.DB                               // such as "east" and "west"
-	sources := map[string][]merge.Source{"east": {}, "west": {}} // such as {Name: "s1", DB: s1}, {Name: "s2", DB: s2}
-	reviewed := &plan.Plan{}
-
-	var groups []merge.Group
-	for _, name := range []string{"east", "west"} {
-		groups = append(groups, merge.Group{Name: name, Open: func(_ context.Context, events func(report.Event)) (*merge.Merge, func() error, error) {
-			m, err := merge.New(sqlsnow.MySQL, targets[name], sources[name], reviewed, merge.Config{Namespace: "game", Events: events})
-			return m, func() error { return nil }, err
-		}})
-	}
-	results, err := merge.RunGroups(ctx, groups, merge.GroupsConfig{AtOnce: 4})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, r := range results {
-		fmt.Println(r.Name, r.Rows, r.Err != nil)
-	}
-	// Output:
-	// east 0 true
-	// west 0 true
-}
-
 func ExampleLookup() {
 	var target *sql.DB
 	id, err := merge.Lookup(context.Background(), sqlsnow.MySQL, target, "eu", "players", 1234)

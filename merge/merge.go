@@ -220,6 +220,15 @@ func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
 	return f, nil
 }
 
+// Rows counts the rows of the sources that a run reads. It shows early that the databases answer.
+func (m *Merge) Rows(ctx context.Context) (int64, error) {
+	rows, err := work.CountSources(ctx, &m.job)
+	if err != nil {
+		return 0, fmt.Errorf("merge: count rows: %w", ended(ctx, err))
+	}
+	return rows, nil
+}
+
 // ended returns err with the cause for the end of ctx, which drivers may hide.
 func ended(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {

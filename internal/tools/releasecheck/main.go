@@ -69,6 +69,7 @@ func check(ctx context.Context, r *repository) error {
 		{"links lead to files and headings that exist", brokenLinks},
 		{"golden files are only added to", changedGolden},
 		{"actions are pinned by digest", unpinned},
+		{"exported names are those of the list", changedNames},
 		{"files and folders keep their limits", oversized},
 		{"the CHANGELOG has the next version", unprepared},
 		{"modules build without the workspace", brokenModules},

@@ -56,7 +56,7 @@ func Forecast(ctx context.Context, j *work.Job) (_ *report.Forecast, err error) 
 			return nil, err
 		}
 		d.winners = settle.Winners{}
-		if err := try(ctx, d, t, func(x *trial) error {
+		if err := try(ctx, d, t, func(x trier) error {
 			for _, source := range order {
 				if err := d.table(ctx, d.sourceTable(source, t), before, x); err != nil {
 					return err
@@ -158,7 +158,7 @@ func (d *dryRun) leaveOut(ctx context.Context) error {
 
 // choose finds the rows of a source table that conditions choose.
 func (d *dryRun) choose(ctx context.Context, s *ledger.SourceTable) error {
-	for _, c := range s.Table.ConditionsOf(s.Source) {
+	for _, c := range s.Conditions() {
 		d.forecast.Conditions = append(d.forecast.Conditions, report.ConditionForecast{Table: s.Table.Name, Source: s.Source, Reason: settle.ReasonOf(s.Table, c), Where: c.Where})
 	}
 	rows := d.forecast.Conditions
@@ -180,18 +180,24 @@ func (d *dryRun) follow(ctx context.Context, s *ledger.SourceTable) error {
 	if !slices.ContainsFunc(s.Columns, (*plan.Column).DropsRows) {
 		return nil
 	}
-	f := &tableForecast{dryRun: d, of: s.Only((*plan.Column).DropsRows), row: &report.TableForecast{}, samples: work.NewSeen(), silent: true}
+	f := &tableForecast{dryRun: d, of: s.Only((*plan.Column).DropsRows), row: &report.TableForecast{}, samples: work.NewSeen()}
 	if err := f.refer(ctx); err != nil {
 		return err
 	}
-	return d.each(ctx, f.of, nil, func(ctx context.Context, rows [][]any) error {
-		lost, err := f.references(ctx, rows)
-		for i, values := range rows {
-			if err == nil && lost[i] {
-				d.merged.Drop(s.Source, s.Table, f.of.RowKey(values), rekey.Follows)
+	return d.each(ctx, f.of, nil, func(ctx context.Context, all [][]any) error {
+		rows := make([]rekey.Row, len(all))
+		for i, values := range all {
+			rows[i] = rekey.NewRow(f.of, values)
+		}
+		if err := f.references(ctx, rows); err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if r.New == nil {
+				d.merged.Drop(s.Source, s.Table, r.Key, rekey.Follows)
 			}
 		}
-		return err
+		return nil
 	})
 }
 
@@ -204,7 +210,7 @@ func (d *dryRun) each(ctx context.Context, t *ledger.SourceTable, progress *work
 }
 
 // table goes through one table of one source.
-func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64, x *trial) error {
+func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64, x trier) error {
 	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.Table.Name, Source: t.Source, Before: before})
 	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1], trial: x, samples: work.NewSeen()}
 	if t.Table.Empty {

@@ -33,11 +33,11 @@ func foreignKeys(f *tableForecast) (all []*preflight.ForeignKey) {
 }
 
 // foreign looks for rows whose values in a foreign key will match no row of the target.
-func foreign(ctx context.Context, f *tableForecast, rows [][]any, verdicts []rekey.Verdict) error {
+func foreign(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts []rekey.Verdict) error {
 	for _, k := range f.keys {
 		tuples, same := map[int][]any{}, map[string][]int{}
-		for i, values := range rows {
-			of := tuple(f, k, values, verdicts[i])
+		for i := range rows {
+			of := tuple(f, k, &rows[i], verdicts[i].Renames)
 			if of == nil {
 				continue
 			}
@@ -58,7 +58,7 @@ func foreign(ctx context.Context, f *tableForecast, rows [][]any, verdicts []rek
 		for _, i := range slices.Sorted(maps.Keys(tuples)) {
 			for _, row := range same[sqlvalue.FormatKey(tuples[i])] {
 				f.unfit[row] = true
-				f.refuse(rows[row], k.Columns[0].Name, fmt.Errorf("the target has a foreign key to table %q, of which no row has %s", k.Parent.Name, sqlvalue.FormatKey(tuples[i])))
+				f.misfit(&rows[row], k.Columns[0].Name, fmt.Sprintf("the target has a foreign key to table %q, of which no row has %s", k.Parent.Name, sqlvalue.FormatKey(tuples[i])))
 			}
 		}
 	}
@@ -67,21 +67,22 @@ func foreign(ctx context.Context, f *tableForecast, rows [][]any, verdicts []rek
 
 // tuple returns the values of a row in a foreign key, with old ids. It returns nil if the target will not look at
 // them, or if they are references that were looked at already.
-func tuple(f *tableForecast, k *preflight.ForeignKey, values []any, verdict rekey.Verdict) (all []any) {
-	if verdict.Merged {
+func tuple(f *tableForecast, k *preflight.ForeignKey, row *rekey.Row, renames []rekey.Rename) (all []any) {
+	if row.New == nil {
 		return nil
 	}
 	for _, c := range k.Columns {
 		at := f.of.Position(c.Name)
-		v := values[at]
-		for _, r := range verdict.Renames {
+		v := row.Old[at]
+		for _, r := range renames {
 			if r.Column == c {
 				v = r.After
 			}
 		}
 		text := sqlvalue.Text(v)
 		id := f.of.Table.IDsOf(c.Name) != "" && !slices.Contains(c.None, text)
-		if v == nil || f.gone[gone{at, 0, text}] || id && len(k.Columns) == 1 {
+		lacks := slices.ContainsFunc(row.Lacks, func(l rekey.Lack) bool { return l.Column == c })
+		if v == nil || lacks || id && len(k.Columns) == 1 {
 			return nil
 		}
 		all = append(all, v)

@@ -10,7 +10,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -21,31 +20,27 @@ func (f *tableForecast) refer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.source = &rekey.Checker{Engine: source.Engine, Q: source}
 	tables := map[string]*ledger.SourceTable{}
 	for _, t := range f.Plan.Tables {
 		if !t.Skip && t.In(s.Source) {
 			tables[t.Name] = f.sourceTable(s.Source, t)
 		}
 	}
-	for at, c := range s.Columns {
-		if !c.HoldsReferences() {
-			continue
-		}
-		column, err := rekey.NewIDColumn(f.Codecs, tables, s, at)
-		if err != nil {
-			return err
-		}
-		f.columns = append(f.columns, column)
+	f.rewriter = rekey.NewForecaster(f.Codecs, tables, f.merged, source)
+	if f.columns, err = f.rewriter.Columns(s, func(*plan.Column) bool { return true }); err != nil {
+		return err
+	}
+	checker := &rekey.Checker{Engine: source.Engine, Q: source}
+	for _, column := range f.columns {
+		column.Exact = true
 		if !f.oneStatement(column) {
 			continue
 		}
-		if f.sound == nil {
-			f.sound = map[*rekey.IDColumn]bool{}
-		}
-		if f.sound[column], err = f.source.AreRows(ctx, f.Plan, s.Table, c); err != nil {
+		sound, err := checker.AreRows(ctx, f.Plan, s.Table, column.Column)
+		if err != nil {
 			return dialect.OfSource(s.Source, err)
 		}
+		column.Exact = !sound
 	}
 	return nil
 }
@@ -67,62 +62,41 @@ func (f *tableForecast) oneStatement(column *rekey.IDColumn) bool {
 	return integer(f.of.Table, column.Column.Name) && integer(parent.Table, parent.Table.Key().Name)
 }
 
-// references looks for references to no row and to rows that are left out, and returns which rows are left out for one.
-func (f *tableForecast) references(ctx context.Context, rows [][]any) (lost []bool, err error) {
-	type lack struct {
-		rekey.Held
-		column *plan.Column
-		gone   bool
-		rule   plan.Orphans
-	}
-	var lacks []lack
-	lost, f.gone = make([]bool, len(rows)), map[gone]bool{}
-	for _, column := range f.columns {
-		c := column.Column
-		parents := make([]*plan.Table, len(column.Parents)) // nil where nothing is to be looked for
-		for i, parent := range column.Parents {
-			if parent != nil && !f.sound[column] { // or all are rows
-				parents[i] = parent.Table
-			}
-		}
-		all, bad, err := f.source.References(ctx, column, rows, parents)
-		if err != nil {
-			return nil, err
-		}
-		for _, err := range bad {
-			if f.silent {
-				break
-			}
-			f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, c.Name, "row "+err.Row+": "+err.Err.Error())
-			f.forecast.AddProblem(err)
-		}
-		for _, h := range all {
-			l := lack{h, c, false, c.Orphans}
-			h.Missing = h.Missing && !f.sound[column]
-			if parent := column.Parents[h.Ref]; parent != nil && h.Valid && f.merged.Left(f.of.Source, parent.Table, []any{h.ID}) != rekey.Stays {
-				l.gone, l.rule = true, c.IfGone()
-			}
-			if h.Missing || l.gone {
-				f.gone[gone{column.At, h.Ref, h.Text}] = true
-				lacks = append(lacks, l)
-				lost[h.Row] = lost[h.Row] || l.rule == plan.OrphansDrop
-			}
+// references puts the longest ids in the place of old ones, and drops the rows that go because of what they refer to.
+func (f *tableForecast) references(ctx context.Context, rows []rekey.Row) error {
+	found, err := f.rewriter.Resolve(ctx, f.columns, rows)
+	f.successors = found
+	rekey.Replace(f.columns, rows, found, f.longest)
+	return err
+}
+
+// replaced returns the rows that are copied as they were read, but with stand-ins for ids in some columns.
+func (f *tableForecast) replaced(columns []*rekey.IDColumn, rows []rekey.Row, stand func() rekey.StandIn) []rekey.Row {
+	all := make([]rekey.Row, len(rows))
+	for i, r := range rows {
+		if r.New != nil {
+			all[i] = rekey.NewRow(f.of, r.Old)
 		}
 	}
-	for _, l := range lacks {
-		if f.silent || lost[l.Row] && l.rule != plan.OrphansDrop {
+	rekey.Replace(columns, all, f.successors, stand)
+	return all
+}
+
+// lacks tells of references to no row and to rows that are left out.
+func (f *tableForecast) lacks(r *rekey.Row) {
+	for _, l := range r.Lacks {
+		rule := l.Rule()
+		if r.New == nil && rule != plan.OrphansDrop {
 			continue // a run does not come to it
 		}
-		key := f.of.Describe(rows[l.Row])
-		sample := fmt.Sprintf("row %s: %q", key, l.Text)
-		if l.gone {
-			f.forecast.AddGone(f.of.Table.Name, f.of.Source, l.column.Name, l.rule, sample)
+		sample := fmt.Sprintf("row %s: %q", f.of.Describe(r.Old), l.ID)
+		if l.LeftOut {
+			f.forecast.AddGone(f.of.Table.Name, f.of.Source, l.Column.Name, rule, sample)
 		} else {
-			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, l.column.Name, l.rule, sample)
+			f.forecast.AddOrphan(f.of.Table.Name, f.of.Source, l.Column.Name, rule, sample)
 		}
-		if l.rule == plan.OrphansFail {
-			f.forecast.AddProblem(&report.OrphanError{Source: f.of.Source, Table: f.of.Table.Name, Column: l.column.Name, Row: key, Value: l.Text, LeftOut: l.gone})
+		if rule == plan.OrphansFail {
+			f.forecast.AddProblem(l.Error(f.of, r))
 		}
 	}
-	return lost, nil
 }

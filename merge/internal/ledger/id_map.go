@@ -79,6 +79,9 @@ func (m IDMap) Find(ctx context.Context, t *SourceTable, olds []int64) (map[int6
 	return found, nil
 }
 
+// HasAll reports that Find returns all rows that have new ids.
+func (m IDMap) HasAll() bool { return true }
+
 // Olds maps new ids back to the old ones. It is
 // for tables that others refer to, which have no packs.
 func (m IDMap) Olds(ctx context.Context, t *SourceTable, ids []int64) (map[int64][]int64, error) {

@@ -134,7 +134,7 @@ func (r *round) set(ctx context.Context, rows []int) error {
 	for i, row := range values {
 		for n, name := range names {
 			v := &r.verdicts[i]
-			v.Renames = append(v.Renames, rename{Column: r.table.Column(name), Before: row[2*n+1], After: row[2*n], Set: true})
+			v.Renames = append(v.Renames, Rename{Column: r.table.Column(name), Before: row[2*n+1], After: row[2*n], Set: true})
 		}
 	}
 	return nil

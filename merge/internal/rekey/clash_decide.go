@@ -7,14 +7,41 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// Decide returns a verdict on each row of a source. The rows have values for
-// columns, including the ones that [Conflicts.Needs] returns. It writes nothing.
-func (c *Conflicts) Decide(ctx context.Context, t *plan.Table, source string, columns []*plan.Column, rows [][]any) ([]Verdict, error) {
+// Decide decides which of the rows of a source table go, and returns a verdict on each row. The rows have values for
+// the columns that [Conflicts.Needs] returns. It writes nothing.
+func (c *Conflicts) Decide(ctx context.Context, t *ledger.SourceTable, all []Row) ([]Verdict, error) {
+	var rows [][]any
+	var at []int // of rows
+	for i, r := range all {
+		if r.New != nil {
+			rows, at = append(rows, r.Old), append(at, i)
+		}
+	}
+	found, err := c.verdicts(ctx, t.Table, t.Source, t.Columns, rows)
+	if err != nil {
+		return nil, err
+	}
+	verdicts := make([]Verdict, len(all))
+	for n, i := range at {
+		verdicts[i] = found[n]
+		switch r := &all[i]; {
+		case found[n].Merged:
+			r.New, r.Fate = nil, ledger.Merged
+		case t.Rekeys:
+			r.Fate = ledger.Rekeyed
+		}
+	}
+	return verdicts, nil
+}
+
+// verdicts returns a verdict on each row, which has a value for each of columns.
+func (c *Conflicts) verdicts(ctx context.Context, t *plan.Table, source string, columns []*plan.Column, rows [][]any) ([]Verdict, error) {
 	verdicts := make([]Verdict, len(rows))
 	for _, k := range c.contests(t, source) {
 		if none, err := c.none(ctx, k); err != nil {
@@ -92,7 +119,7 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 			return nil
 		}
 	}
-	v.Merged, v.WinnerKey, v.Joined = true, with.key, place == inTarget && r.table.Combines()
+	v.Merged, v.WinnerKey, v.IntoTarget = true, with.key, place == inTarget && len(CombinedColumns(r.table)) > 0
 	key := r.table.Key()
 	if key == nil {
 		v.Winner = Ident{source: place}
@@ -112,8 +139,8 @@ func (r *round) judge(ctx context.Context, i int, place string, with hit) error 
 	}
 	if v.Winner, ok = winners[id]; !ok {
 		clash.Reason, v.Failed = "that row is not copied", clash
-	} else if v.Winner.source == inTarget && r.table.Combines() {
-		v.Joined, err = r.before(ctx, v.Winner.Key)
+	} else if v.Winner.source == inTarget && len(CombinedColumns(r.table)) > 0 {
+		v.IntoTarget, err = r.before(ctx, v.Winner.Key)
 	}
 	return err
 }
@@ -163,7 +190,7 @@ func (r *round) joined(ctx context.Context, tuples map[int][]any, renamed *[]int
 // whether they are copied at all does not depend on more than their keys.
 func (r *round) unites() bool {
 	merges := r.unique.Rule == plan.RuleKeep || r.unique.Rule == plan.RuleMatch
-	return merges && r.table.Combines() && r.table.Key() == nil && !slices.ContainsFunc(r.table.Columns, func(c *plan.Column) bool {
+	return merges && len(CombinedColumns(r.table)) > 0 && r.table.Key() == nil && !slices.ContainsFunc(r.table.Columns, func(c *plan.Column) bool {
 		return c.HoldsReferences() && c.Orphans == plan.OrphansDrop || c.DropsRows() && !slices.Contains(r.unique.Columns, c.Name)
 	})
 }

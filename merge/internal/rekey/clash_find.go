@@ -20,12 +20,12 @@ type Verdict struct {
 
 	// A Merged row is not copied: winner stands for it. In a table without a
 	// Role key, winnerKey is the primary key of the winner, and winner.key is 0.
-	Merged    bool
-	Winner    Ident
-	WinnerKey []any
-	Joined    bool // the winner is a row that the target had before, and gets values of it
+	Merged     bool
+	Winner     Ident
+	WinnerKey  []any
+	IntoTarget bool // the winner is a row that the target had before, and gets values of it
 
-	Renames []rename
+	Renames []Rename
 }
 
 // Into returns the row that a merged row of a table is merged into: its source, empty for the target, and what
@@ -37,8 +37,8 @@ func (v *Verdict) Into(t *plan.Table) (place string, key []any) {
 	return v.Winner.source, v.WinnerKey
 }
 
-// A rename is a value that RuleSuffix changed.
-type rename struct {
+// A Rename is a value that RuleSuffix changed.
+type Rename struct {
 	Column        *plan.Column
 	Before, After any
 	Set           bool // by [plan.Unique.Set]; it is no name
@@ -262,8 +262,12 @@ func (r *round) alive(ctx context.Context, place string, hits map[int]hit) error
 	for _, h := range hits {
 		keys = append(keys, h.key)
 	}
-	gone, err := r.ids.dropped(ctx, place, r.table, keys, r.settled)
-	maps.DeleteFunc(hits, func(_ int, h hit) bool { return gone[sqlvalue.FormatRow(h.key)] })
+	left, err := r.ids.left(ctx, place, r.table, keys)
+	follow := r.settled || r.ids.decided(place, r.table)
+	maps.DeleteFunc(hits, func(_ int, h hit) bool {
+		why := left[sqlvalue.FormatRow(h.key)]
+		return why == Chosen || why == Follows && follow
+	})
 	return err
 }
 

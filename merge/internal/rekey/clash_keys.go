@@ -68,7 +68,7 @@ func (c *Conflicts) contests(t *plan.Table, source string) []*contest {
 		k.ahead = []string{inTarget}
 		for _, s := range c.plan.Preferred(t, u) {
 			if s == source {
-				if k.later = len(k.ahead); !u.Competes() {
+				if k.later = len(k.ahead); !competes(u) {
 					break
 				}
 			} else if k.in(s) {
@@ -139,3 +139,6 @@ func (c *Conflicts) isEmpty(ctx context.Context, t *plan.Table) (empty bool, err
 	}
 	return empty, nil
 }
+
+// competes reports whether a row of a source may have to give way to a row of a source that comes later.
+func competes(u *plan.Unique) bool { return u.Rule == plan.RuleSuffix && (u.Both || len(u.Winner) > 0) }

@@ -73,7 +73,7 @@ func (r *round) rename(ctx context.Context, rows []int, tuples map[int][]any) er
 				continue
 			}
 			v := &r.verdicts[i]
-			v.Renames = append(v.Renames, rename{Column: column, Before: sqlvalue.Text(r.value(i, column)), After: name})
+			v.Renames = append(v.Renames, Rename{Column: column, Before: sqlvalue.Text(r.value(i, column)), After: name})
 		}
 		rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return free[i] != nil })
 	}

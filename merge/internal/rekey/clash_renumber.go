@@ -129,7 +129,7 @@ func (r *round) renumber(ctx context.Context, tuples map[int][]any) error {
 			if taken {
 				v.Clashes = append(v.Clashes, r.clash(i, with))
 			}
-			v.Renames = append(v.Renames, rename{Column: column, Before: strconv.FormatInt(old, 10), After: strconv.FormatInt(number, 10)})
+			v.Renames = append(v.Renames, Rename{Column: column, Before: strconv.FormatInt(old, 10), After: strconv.FormatInt(number, 10)})
 		}
 	}
 	return nil
@@ -170,13 +170,13 @@ func (r *round) inGroups(ctx context.Context, place string, number *plan.Column,
 		}
 		return nil, err
 	}
-	gone := map[string]bool{}
-	if place != inTarget && len(r.table.ConditionsOf(place)) > 0 {
+	var left map[string]Reason
+	if place != inTarget && slices.ContainsFunc(r.table.WithoutRows, func(c *plan.Condition) bool { return c.In(place) }) {
 		keys := make([][]any, len(rows))
 		for i, row := range rows {
 			keys[i] = row[width+1:]
 		}
-		if gone, err = r.ids.chosen(ctx, place, r.table, keys); err != nil {
+		if left, err = r.ids.left(ctx, place, r.table, keys); err != nil {
 			return nil, err
 		}
 	}
@@ -184,7 +184,7 @@ func (r *round) inGroups(ctx context.Context, place string, number *plan.Column,
 	for _, row := range rows {
 		n, ok := sqlvalue.ID(row[width])
 		group, known := of[groupOf(row[:width])]
-		if ok && known && !gone[sqlvalue.FormatRow(row[width+1:])] {
+		if ok && known && left[sqlvalue.FormatRow(row[width+1:])] != Chosen {
 			found[group] = append(found[group], numbered{group: row[:width], number: n, key: row[width+1:]})
 		}
 	}

@@ -21,9 +21,9 @@ import (
 
 var errOverflow = errors.New("the sum does not fit")
 
-// Combine returns what lists of values of a column make together, or why one does not. The first value of each is
+// combineLists returns what lists of values of a column make together, or why one does not. The first value of each is
 // the value of the row which stays. Expressions are evaluated by q.
-func Combine(ctx context.Context, q *chunk.Session, c *plan.Column, lists [][]any) (results []any, bad []error, err error) {
+func combineLists(ctx context.Context, q *chunk.Session, c *plan.Column, lists [][]any) (results []any, bad []error, err error) {
 	results, bad = make([]any, len(lists)), make([]error, len(lists))
 	if !c.Combine.IsExpression() {
 		for i, values := range lists {
@@ -266,4 +266,9 @@ func add(a, b any) (any, error) {
 	}
 	digits, _ := sum.FloatPrec()
 	return sum.FloatString(digits), nil
+}
+
+// CombinedColumns returns the columns where rows get values that come from rows merged into them.
+func CombinedColumns(t *plan.Table) []*plan.Column {
+	return slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Combine == plan.CombineKeep })
 }

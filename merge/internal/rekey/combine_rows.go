@@ -24,7 +24,7 @@ type Merged struct {
 // combine gives rows the values that they and the rows that were merged into them make together.
 func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
 	// Phase link reads a part of the columns.
-	columns := slices.DeleteFunc(t.Table.CombinedColumns(), func(c *plan.Column) bool { return t.Position(c.Name) < 0 })
+	columns := slices.DeleteFunc(CombinedColumns(t.Table), func(c *plan.Column) bool { return t.Position(c.Name) < 0 })
 	if len(columns) == 0 || w.Merged.Run == nil {
 		return nil
 	}
@@ -32,21 +32,17 @@ func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Ro
 	if err != nil || len(losers) == 0 {
 		return err
 	}
-	q, err := w.Merged.Conns.Source(ctx, t.Source)
-	if err != nil {
-		return err
-	}
 	winners := slices.Sorted(maps.Keys(losers))
-	all := make([]Combination, len(winners))
+	all := make([]*Winner, len(winners))
 	for k, i := range winners {
-		all[k].Losers = losers[i]
+		all[k] = &Winner{Key: rows[i].Key, Losers: losers[i]}
 		for _, c := range columns {
 			all[k].Own = append(all[k].Own, rows[i].New[t.Position(c.Name)])
 		}
 	}
-	results, bad, err := CombineAll(ctx, w.Merged.Conns, q, t.Table, columns, all)
+	results, bad, err := Combine(ctx, w.Merged.Conns, t.Table, columns, t.Source, all)
 	if err != nil {
-		return dialect.OfSource(t.Source, err)
+		return err
 	}
 	for k, i := range winners {
 		if bad[k] != nil {
@@ -145,18 +141,42 @@ func SortLosers(losers []Loser, order []string) {
 	})
 }
 
-// A Combination is a row that stays, and the rows that are merged into it.
-type Combination struct {
-	Own    []any // the values of the row that stays
+// A Winner is a row that gets values of the rows that are merged into it.
+type Winner struct {
+	Key    []any // what tells it apart in its database
+	Own    []any // its values in the columns that are combined; nil until they are read
 	Losers []Loser
 }
 
-// CombineAll returns what the values of columns make together, or why they do not. Expressions are evaluated by q.
-func CombineAll(ctx context.Context, conns *chunk.Conns, q *chunk.Session, t *plan.Table, columns []*plan.Column, all []Combination) (results [][]any, bad []error, err error) {
+// Combine returns what the values of columns of winners become, or why they can't be combined. The winners are rows of
+// a source or, without a name, of the target, which evaluates expressions.
+func Combine(ctx context.Context, conns *chunk.Conns, t *plan.Table, columns []*plan.Column, place string, all []*Winner) (results [][]any, bad []error, err error) {
+	q := conns.Target
+	if place != inTarget {
+		if q, err = conns.Source(ctx, place); err != nil {
+			return nil, nil, err
+		}
+	}
 	keys := map[string][][]any{}
-	for _, c := range all {
-		for _, l := range c.Losers {
+	var unread [][]any
+	for _, w := range all {
+		if w.Own == nil {
+			unread = append(unread, w.Key)
+		}
+		for _, l := range w.Losers {
 			keys[l.Source] = append(keys[l.Source], l.Key)
+		}
+	}
+	own, err := ReadRows(ctx, conns, t, place, columns, unread)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, w := range all {
+		if w.Own != nil {
+			continue
+		}
+		if w.Own = own[sqlvalue.FormatKey(w.Key)]; w.Own == nil {
+			return nil, nil, fmt.Errorf("table %q: row %s, which others are merged into, is gone", t.Name, sqlvalue.FormatKey(w.Key))
 		}
 	}
 	values := map[string]map[string][]any{}
@@ -168,9 +188,9 @@ func CombineAll(ctx context.Context, conns *chunk.Conns, q *chunk.Session, t *pl
 	results, bad = make([][]any, len(all)), make([]error, len(all))
 	for n, column := range columns {
 		lists := make([][]any, len(all))
-		for k, c := range all {
-			lists[k] = []any{c.Own[n]}
-			for _, l := range c.Losers {
+		for k, w := range all {
+			lists[k] = []any{w.Own[n]}
+			for _, l := range w.Losers {
 				row := values[l.Source][sqlvalue.FormatKey(l.Key)]
 				if row == nil {
 					return nil, nil, fmt.Errorf("table %q: row %s of source %q is gone", t.Name, sqlvalue.FormatKey(l.Key), l.Source)
@@ -178,7 +198,10 @@ func CombineAll(ctx context.Context, conns *chunk.Conns, q *chunk.Session, t *pl
 				lists[k] = append(lists[k], row[n])
 			}
 		}
-		made, wrong, err := Combine(ctx, q, column, lists)
+		made, wrong, err := combineLists(ctx, q, column, lists)
+		if err != nil && place != inTarget {
+			err = dialect.OfSource(place, err)
+		}
 		if err != nil {
 			return nil, nil, err
 		}

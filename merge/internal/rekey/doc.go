@@ -8,10 +8,12 @@
 //	clash_contend.go   decides which of several rows with one value keeps it
 //	clash_exists.go    finds the rows that foreign keys lead to
 //	identities.go      which rows of sources are one row in the target
-//	rewriter.go        what rows become in the target, by the ledger
+//	row.go             a row, and what is wrong with it
+//	rewriter.go        what rows become in the target, in a run and in a dry run
 //	combine_rows.go    the values that rows get from rows merged into them; combine.go: what values make together
 //	references.go      what references must be now, and which are to no row
-//	id_column.go       finds the ids in a column's values
-//	packed_column.go   the same for ids that are packed in values, by codecs.go: the codec of a column
+//	id_column.go       puts other ids in a column's values
+//	role.go            finds the ids in them, by the column's role: role_reference.go, role_list.go, role_json.go and
+//	                   role_packed.go
 //	formula.go         the new id of a row; dates.go: the date that is in it
 package rekey

@@ -16,7 +16,7 @@ type Ident struct {
 	Key    int64
 }
 
-// Identities tell which rows of sources are one row in the target. But for dropped, they are
+// Identities tell which rows of sources are one row in the target. But for left, they are
 // asked for tables with a Role key only.
 type Identities interface {
 	// identify returns what rows are in the target. Rows that are not copied
@@ -25,13 +25,24 @@ type Identities interface {
 
 	// members returns the rows of a source that are the given ones in the target.
 	members(ctx context.Context, source string, t *plan.Table, ids []Ident) (map[Ident][]int64, error)
-	// dropped returns which rows of a source are known to be left out, by [sqlvalue.FormatRow] of what tells them
-	// apart. It is asked for any table. Settled asks as after all rows are decided on.
-	dropped(ctx context.Context, source string, t *plan.Table, keys [][]any, settled bool) (map[string]bool, error)
 
-	// chosen is the same for rows that conditions of the plan leave out, which are known from the beginning.
-	chosen(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error)
+	// left returns why rows of a source are left out, by [sqlvalue.FormatRow] of what tells them apart. It is asked for
+	// any table.
+	left(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]Reason, error)
+
+	// decided reports whether a run would have decided on all rows of a source table that left knows of.
+	decided(source string, t *plan.Table) bool
 }
+
+// A Reason says why a row is left out.
+type Reason uint8
+
+// The reasons.
+const (
+	Stays   Reason = iota
+	Chosen         // a condition of the plan, which is known from the beginning
+	Follows        // a reference
+)
 
 // MappedIdentities are the identities of a run, by its ledger. Its idents are all
 // keys of the target.
@@ -93,16 +104,8 @@ func (m *MappedIdentities) members(ctx context.Context, source string, t *plan.T
 	return found, err
 }
 
-func (m *MappedIdentities) dropped(ctx context.Context, source string, t *plan.Table, keys [][]any, _ bool) (map[string]bool, error) {
-	return m.left(ctx, source, t, keys, func(ledger.Change) bool { return true })
-}
-
-func (m *MappedIdentities) chosen(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error) {
-	return m.left(ctx, source, t, keys, func(c ledger.Change) bool { return c.Seq == 0 }) // phase choose has no chunks
-}
-
-func (m *MappedIdentities) left(ctx context.Context, source string, t *plan.Table, keys [][]any, want func(ledger.Change) bool) (map[string]bool, error) {
-	found := map[string]bool{}
+func (m *MappedIdentities) left(ctx context.Context, source string, t *plan.Table, keys [][]any) (map[string]Reason, error) {
+	found := map[string]Reason{}
 	of := m.Run.Table(source, t.Name)
 	if of == nil {
 		return found, nil
@@ -113,34 +116,30 @@ func (m *MappedIdentities) left(ctx context.Context, source string, t *plan.Tabl
 	}
 	changes, err := m.Ids.Changes(ctx, of, rows)
 	for _, c := range changes {
-		if c.Kind == ledger.ChangeDropped && want(c) {
-			found[c.Row] = true
+		switch {
+		case c.Kind != ledger.ChangeDropped:
+		case c.Seq == 0: // phase choose has no chunks
+			found[c.Row] = Chosen
+		default:
+			found[c.Row] = Follows
 		}
 	}
 	return found, err
 }
+
+func (m *MappedIdentities) decided(string, *plan.Table) bool { return true }
 
 // RememberedIdentities are the identities of a dry run: a row is itself, unless it would
 // be merged into another one.
 type RememberedIdentities struct {
 	winners map[sourceRow]Ident
 	losers  map[winner][]int64
-	left    map[leftRow]Reason
+	gone    map[leftRow]Reason
 	done    map[leftRow]bool // source tables, without a row
 }
 
 // A leftRow is a row of a source that is left out, by [sqlvalue.FormatRow] of what tells it apart.
 type leftRow struct{ source, table, row string }
-
-// A Reason says why a row is left out.
-type Reason uint8
-
-// The reasons.
-const (
-	Stays   Reason = iota
-	Chosen         // a condition of the plan
-	Follows        // a reference
-)
 
 // A sourceRow is a row of a source, and a winner one that rows of a source would
 // be merged into.
@@ -163,8 +162,8 @@ func NewRememberedIdentities() *RememberedIdentities {
 // Drop remembers that a row would not be copied. The first reason stays.
 func (r *RememberedIdentities) Drop(source string, t *plan.Table, key []any, why Reason) {
 	row := leftRow{source, t.Name, sqlvalue.FormatRow(key)}
-	if r.left[row] == Stays {
-		r.left[row] = why
+	if r.gone[row] == Stays {
+		r.gone[row] = why
 	}
 }
 
@@ -173,10 +172,10 @@ func (r *RememberedIdentities) Left(source string, t *plan.Table, key []any) Rea
 	if t.Empty {
 		return Chosen
 	}
-	if len(r.left) == 0 {
+	if len(r.gone) == 0 {
 		return Stays
 	}
-	return r.left[leftRow{source, t.Name, sqlvalue.FormatRow(key)}]
+	return r.gone[leftRow{source, t.Name, sqlvalue.FormatRow(key)}]
 }
 
 // Done remembers that all rows of a source table were looked at.
@@ -184,26 +183,16 @@ func (r *RememberedIdentities) Done(source string, t *plan.Table) {
 	r.done[leftRow{source, t.Name, ""}] = true
 }
 
-// dropped leaves out the rows that follow others, if a run does not know it yet, unless all is settled.
-func (r *RememberedIdentities) dropped(_ context.Context, source string, t *plan.Table, keys [][]any, settled bool) (map[string]bool, error) {
-	found := map[string]bool{}
-	settled = settled || r.done[leftRow{source, t.Name, ""}]
+func (r *RememberedIdentities) left(_ context.Context, source string, t *plan.Table, keys [][]any) (map[string]Reason, error) {
+	found := map[string]Reason{}
 	for _, key := range keys {
-		if why := r.Left(source, t, key); why == Chosen || why == Follows && settled {
-			found[sqlvalue.FormatRow(key)] = true
-		}
+		found[sqlvalue.FormatRow(key)] = r.Left(source, t, key)
 	}
 	return found, nil
 }
 
-func (r *RememberedIdentities) chosen(_ context.Context, source string, t *plan.Table, keys [][]any) (map[string]bool, error) {
-	found := map[string]bool{}
-	for _, key := range keys {
-		if r.Left(source, t, key) == Chosen {
-			found[sqlvalue.FormatRow(key)] = true
-		}
-	}
-	return found, nil
+func (r *RememberedIdentities) decided(source string, t *plan.Table) bool {
+	return r.done[leftRow{source, t.Name, ""}]
 }
 
 // Add remembers that a row would be merged into another one.
@@ -239,3 +228,17 @@ func (r *RememberedIdentities) members(_ context.Context, source string, t *plan
 	}
 	return found, nil
 }
+
+// Find returns the rows that are left out: the successors of others are not known.
+func (r *RememberedIdentities) Find(_ context.Context, t *ledger.SourceTable, olds []int64) (map[int64]ledger.Successor, error) {
+	found := map[int64]ledger.Successor{}
+	for _, old := range olds {
+		if r.Left(t.Source, t.Table, []any{old}) != Stays {
+			found[old] = ledger.Successor{Fate: ledger.Dropped}
+		}
+	}
+	return found, nil
+}
+
+// HasAll reports that rows with new ids must be looked for in the source.
+func (r *RememberedIdentities) HasAll() bool { return false }

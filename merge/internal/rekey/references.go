@@ -71,10 +71,19 @@ func (c *Checker) AreRows(ctx context.Context, p *plan.Plan, t *plan.Table, of *
 	return err == nil && orphans == 0, e.Failed("look for orphans of "+strconv.Quote(t.Name+"."+of.Name), err)
 }
 
+// IDs know what has become of rows of sources: of a run the [ledger.IDMap], of a dry run the [RememberedIdentities].
+type IDs interface {
+	// Find returns the successors that are known.
+	Find(ctx context.Context, t *ledger.SourceTable, olds []int64) (map[int64]ledger.Successor, error)
+
+	// HasAll reports whether Find returns all rows that have new ids.
+	HasAll() bool
+}
+
 // Resolve returns the successors of rows of a source table. A nil table has no
-// rows. Whether a row without an entry in the map exists at all is asked of
+// rows. Whether a row that m does not know exists at all is asked of
 // source, which may be nil where that does not matter: such rows are then kept.
-func Resolve(ctx context.Context, m ledger.IDMap, source *Checker, t *ledger.SourceTable, ids []int64) (found map[int64]ledger.Successor, err error) {
+func Resolve(ctx context.Context, m IDs, source *Checker, t *ledger.SourceTable, ids []int64) (found map[int64]ledger.Successor, err error) {
 	found = map[int64]ledger.Successor{}
 	if t == nil {
 		return found, nil
@@ -86,7 +95,7 @@ func Resolve(ctx context.Context, m ledger.IDMap, source *Checker, t *ledger.Sou
 		return found, nil
 	}
 	if t.Mapped {
-		if found, err = m.Find(ctx, t, ids); err != nil || t.Rekeys {
+		if found, err = m.Find(ctx, t, ids); err != nil || t.Rekeys && m.HasAll() {
 			return found, err
 		}
 	}
@@ -121,21 +130,15 @@ type Held struct {
 func (c *Checker) References(ctx context.Context, column *IDColumn, rows [][]any, parents []*plan.Table) (all []Held, bad []*report.RowError, err error) {
 	wanted := map[*plan.Table][]int64{}
 	for i, values := range rows {
-		if id, ok := column.Integer(values); ok {
-			h := Held{Row: i, Text: strconv.FormatInt(id, 10), ID: id, Valid: true, Missing: true}
-			if parents[0] != nil {
-				wanted[parents[0]] = append(wanted[parents[0]], id)
+		row := &Row{Key: column.table.RowKey(values), Old: values}
+		err := column.each(row, func(ref int, text string, id int64, valid bool) {
+			if text == "" && valid {
+				text = strconv.FormatInt(id, 10)
 			}
-			all = append(all, h)
-			continue
-		}
-		_, _, err := column.Edit(&Row{Key: column.table.RowKey(values), Old: values}, func(ref int, text string) (string, bool) {
-			h := Held{Row: i, Ref: ref, Text: text, Missing: true}
-			if h.ID, h.Valid = sqlvalue.ParseID(text); h.Valid && parents[ref] != nil {
-				wanted[parents[ref]] = append(wanted[parents[ref]], h.ID)
+			if valid && parents[ref] != nil {
+				wanted[parents[ref]] = append(wanted[parents[ref]], id)
 			}
-			all = append(all, h)
-			return text, true
+			all = append(all, Held{Row: i, Ref: ref, Text: text, ID: id, Valid: valid, Missing: true})
 		})
 		var none *report.RowError
 		if errors.As(err, &none) {

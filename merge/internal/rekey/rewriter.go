@@ -9,24 +9,29 @@ import (
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/merge/report"
 )
 
-// A Rewriter says what rows of one source become, by the map: the same to the
-// copier and to the row verifier. It is used by one goroutine at a time, and only
-// reads.
+// A Rewriter says what rows of one source become: the same to the copier, the row verifier and the dry run. It is used
+// by one goroutine at a time, and only reads.
 type Rewriter struct {
 	IDs    ledger.IDMap
 	Tables map[string]*ledger.SourceTable // of the source, by name
 	Merged Merged                         // where rows get values of others that were merged into them
 	codecs Codecs
 	source *Checker
+
+	remembered *RememberedIdentities // of a dry run, instead of IDs
 }
 
 // NewRewriter returns one for the tables of a source, by sessions of the target
 // and of the source.
 func NewRewriter(codecs Codecs, tables map[string]*ledger.SourceTable, target, source *chunk.Session) *Rewriter {
 	return &Rewriter{IDs: ledger.MapOf(target), Tables: tables, codecs: codecs, source: &Checker{source.Engine, source}}
+}
+
+// NewForecaster returns a Rewriter of a dry run, by what that remembers. It can resolve and replace references only.
+func NewForecaster(codecs Codecs, tables map[string]*ledger.SourceTable, remembered *RememberedIdentities, source *chunk.Session) *Rewriter {
+	return &Rewriter{Tables: tables, codecs: codecs, source: &Checker{source.Engine, source}, remembered: remembered}
 }
 
 // ErrKey says that the id of a row is none.
@@ -38,8 +43,7 @@ func (w *Rewriter) Column(t *ledger.SourceTable, at int) (*IDColumn, error) {
 }
 
 // Rewrite returns what rows become, which have a value for each column of the
-// source table. A reference to a row that does not exist is an [*report.OrphanError], if
-// its column does not say otherwise, and JSON that is none a [*report.RowError].
+// source table. What a run does not take of a row that is copied is an error, see [Row.Refused].
 func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]any) ([]Row, error) {
 	out := make([]Row, len(rows))
 	for i, values := range rows {
@@ -51,8 +55,13 @@ func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]
 	if err := w.change(ctx, t, out); err != nil {
 		return nil, err
 	}
-	if err := w.References(ctx, t, out, (*plan.Column).HoldsReferences); err != nil {
+	if err := w.references(ctx, t, out, (*plan.Column).HoldsReferences); err != nil {
 		return nil, err
+	}
+	for _, r := range out {
+		if err := r.Refused(t); err != nil {
+			return nil, err
+		}
 	}
 	return out, w.combine(ctx, t, out)
 }
@@ -90,12 +99,15 @@ func (w *Rewriter) fates(ctx context.Context, t *ledger.SourceTable, rows []Row)
 	return nil
 }
 
-// Chosen drops the rows that a condition of the plan has chosen.
-func (w *Rewriter) Chosen(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
-	if len(t.Table.ConditionsOf(t.Source)) == 0 {
-		return nil
+// Leave drops the rows that a condition of the plan has chosen, and the rows that go because of what they refer to. In
+// the others it puts the ids of successors in the place of old ones, in columns that drop rows.
+func (w *Rewriter) Leave(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
+	if len(t.Conditions()) > 0 {
+		if err := w.change(ctx, t, rows); err != nil {
+			return err
+		}
 	}
-	return w.change(ctx, t, rows)
+	return w.references(ctx, t, rows, (*plan.Column).DropsRows)
 }
 
 // change applies snow_merge_changes.
@@ -116,7 +128,7 @@ func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row
 	for _, c := range changes {
 		r := &rows[at[c.Row]]
 		switch column := t.Position(c.Column); {
-		case c.Kind == ledger.ChangeMerged, c.Kind == ledger.ChangeJoined:
+		case c.Kind == ledger.ChangeMerged, c.Kind == ledger.ChangeIntoTarget:
 			r.New, r.Fate = nil, ledger.Merged
 		case c.Kind == ledger.ChangeDropped:
 			r.New, r.Fate = nil, ledger.Dropped
@@ -127,82 +139,104 @@ func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row
 	return nil
 }
 
-// References puts new ids in the place of old ones, in columns that refer to
-// others and that want reports true for.
-func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows []Row, want func(*plan.Column) bool) error {
-	type question struct {
-		parent *ledger.SourceTable
-		exact  bool
+// references puts new ids in the place of old ones, in columns that refer to others and that want reports true for.
+func (w *Rewriter) references(ctx context.Context, t *ledger.SourceTable, rows []Row, want func(*plan.Column) bool) error {
+	columns, err := w.Columns(t, want)
+	if err != nil {
+		return err
 	}
-	wanted, found := map[question][]int64{}, map[question]map[int64]ledger.Successor{}
-	var columns []*IDColumn
+	columns = slices.DeleteFunc(columns, (*IDColumn).idle)
+	found, err := w.Resolve(ctx, columns, rows)
+	if err != nil {
+		return err
+	}
+	Replace(columns, rows, found, nil)
+	return nil
+}
+
+// Columns returns the columns of a source table that refer to others and that want reports true for.
+func (w *Rewriter) Columns(t *ledger.SourceTable, want func(*plan.Column) bool) (columns []*IDColumn, err error) {
 	for at, c := range t.Columns {
 		if !c.HoldsReferences() || !want(c) {
 			continue
 		}
 		column, err := w.Column(t, at)
 		if err != nil {
-			return err
-		}
-		if column.idle() {
-			continue
+			return nil, err
 		}
 		columns = append(columns, column)
-		for i := range rows {
-			if rows[i].New == nil {
-				continue
-			}
-			if id, ok := column.Integer(rows[i].Old); ok {
-				if parent := column.Parents[0]; parent != nil {
-					q := question{parent, column.exact}
-					wanted[q] = append(wanted[q], id)
-				}
-				continue
-			}
-			_, _, err := column.Edit(&rows[i], func(ref int, text string) (string, bool) {
-				if id, ok := sqlvalue.ParseID(text); ok && column.Parents[ref] != nil {
-					q := question{column.Parents[ref], column.exact}
-					wanted[q] = append(wanted[q], id)
-				}
-				return text, true
-			})
-			if err != nil {
-				return err
-			}
-		}
 	}
-	for q, ids := range wanted {
-		var source *Checker
-		if q.exact {
-			source = w.source
-		}
-		var err error
-		if found[q], err = Resolve(ctx, w.IDs, source, q.parent, ids); err != nil {
-			return err
-		}
-	}
-	refused := make([]error, len(rows)) // by a reference, unless another one drops the row
+	return columns, nil
+}
+
+// Successors are what has become of the rows that some rows refer to.
+type Successors map[question]map[int64]ledger.Successor
+
+// A question is where ids are looked for together.
+type question struct {
+	parent *ledger.SourceTable
+	exact  bool
+}
+
+// Resolve finds what has become of the rows that some rows refer to in columns.
+func (w *Rewriter) Resolve(ctx context.Context, columns []*IDColumn, rows []Row) (Successors, error) {
+	wanted, found := map[question][]int64{}, Successors{}
 	for _, column := range columns {
 		for i := range rows {
 			if rows[i].New == nil {
 				continue
 			}
-			after := func(parent *ledger.SourceTable, id int64) ledger.Successor {
-				return found[question{parent, column.exact}][id]
-			}
-			err := column.replace(&rows[i], after)
-			switch {
-			case err != nil && !errors.As(err, new(*report.OrphanError)):
-				return err
-			case refused[i] == nil:
-				refused[i] = err
-			}
+			_ = column.each(&rows[i], func(ref int, _ string, id int64, valid bool) { // Replace has the error too
+				if parent := column.Parents[ref]; valid && parent != nil {
+					q := question{parent, column.Exact}
+					wanted[q] = append(wanted[q], id)
+				}
+			})
 		}
 	}
-	for i, err := range refused {
-		if err != nil && rows[i].New != nil {
-			return err
+	var known IDs = w.IDs
+	if w.remembered != nil {
+		known = w.remembered
+	}
+	for q, ids := range wanted {
+		source := w.source
+		if !q.exact {
+			source = nil
+		}
+		var err error
+		if found[q], err = Resolve(ctx, known, source, q.parent, ids); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return found, nil
+}
+
+// A StandIn returns what stands for the id that a row will have, in a dry run.
+type StandIn func(parent *ledger.SourceTable, id int64) int64
+
+// Replace puts the ids of successors in the place of old ones, and drops the rows that go because of an id. A run has
+// no stand-ins; in a dry run, stand returns the stand-ins for the ids of one value.
+func Replace(columns []*IDColumn, rows []Row, found Successors, stand func() StandIn) {
+	for i := range rows {
+		r := &rows[i]
+		if r.New == nil {
+			continue
+		}
+		for _, column := range columns {
+			var instead StandIn
+			if stand != nil {
+				instead = stand()
+			}
+			column.replace(r, func(parent *ledger.SourceTable, id int64) ledger.Successor {
+				after := found[question{parent, column.Exact}][id]
+				if instead != nil && after.Fate == ledger.Kept {
+					after = ledger.Successor{ID: instead(parent, id), Fate: ledger.Rekeyed}
+				}
+				return after
+			})
+		}
+		if at := slices.IndexFunc(r.Lacks, func(l Lack) bool { return l.Rule() == plan.OrphansDrop }); at >= 0 {
+			r.New, r.Fate, r.Why = nil, ledger.Dropped, r.Lacks[at].Column.Name+" = "+r.Lacks[at].ID
+		}
+	}
 }

@@ -27,9 +27,9 @@ func Choose(ctx context.Context, j *work.Job, conns *chunk.Conns, t *ledger.Sour
 	part := t.Only(func(*plan.Column) bool { return false })
 	pace := j.PaceOf(part)
 	var before string // none of the conditions before is true
-	for _, c := range t.Table.ConditionsOf(t.Source) {
-		where := before + c.SQL()
-		before += "CASE WHEN " + c.SQL() + " THEN 0 ELSE 1 END = 1 AND "
+	for _, c := range t.Conditions() {
+		where := before + sqlOf(c)
+		before += "CASE WHEN " + sqlOf(c) + " THEN 0 ELSE 1 END = 1 AND "
 		rows := work.Rows{Table: part, Conns: conns, Pace: pace, Throttle: throttle, Progress: progress}
 		rows.Read = func(ctx context.Context, conns *chunk.Conns, after []any, limit int) (p work.Page, err error) {
 			var upto []any // the last row that is looked at; nil for the last one of the table
@@ -62,4 +62,13 @@ func Choose(ctx context.Context, j *work.Job, conns *chunk.Conns, t *ledger.Sour
 		}
 	}
 	return nil
+}
+
+// sqlOf returns the condition with its exception, in parentheses. A line end closes comments.
+func sqlOf(c *plan.Condition) string {
+	text := "(" + c.Where + "\n)"
+	if c.Except != "" {
+		text += " AND NOT (" + c.Except + "\n)"
+	}
+	return text
 }

@@ -21,7 +21,7 @@ func choose(ctx context.Context, w *work.Writer) error {
 		return err
 	}
 	for _, t := range w.Run.Tables {
-		if len(t.Table.ConditionsOf(t.Source)) == 0 {
+		if len(t.Conditions()) == 0 {
 			continue
 		}
 		progress := w.Progress(ledger.PhaseChoose, t, 0, -1)

@@ -19,7 +19,7 @@ import (
 // tables into the chunks that the later phases go by.
 func mint(ctx context.Context, w *work.Writer) (err error) {
 	target := w.Conns.Target
-	if looksBack(w.Plan) || slices.ContainsFunc(w.Order, (*plan.Table).Combines) {
+	if looksBack(w.Plan) || slices.ContainsFunc(w.Order, func(t *plan.Table) bool { return len(rekey.CombinedColumns(t)) > 0 }) {
 		if err := ledger.Of(target).IndexMap(ctx); err != nil {
 			return err
 		}

@@ -96,25 +96,16 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 	m.entries, m.packs, m.changes, m.chunks = m.entries[:0], m.packs[:0], m.changes[:0], m.chunks[:0]
 	all := make([]rekey.Row, len(rows))
 	for i, values := range rows {
-		all[i] = rekey.Row{Key: m.part.RowKey(values), Old: values, New: slices.Clone(values), Fate: ledger.Kept}
+		all[i] = rekey.NewRow(m.part, values)
 	}
-	if err := m.rewriter.Chosen(ctx, m.part, all); err != nil {
+	if err := m.rewriter.Leave(ctx, m.part, all); err != nil {
 		return err
 	}
-	if err := m.rewriter.References(ctx, m.part, all, (*plan.Column).DropsRows); err != nil {
-		return err
-	}
-	var alive [][]any
-	for _, r := range all {
-		if r.Fate != ledger.Dropped {
-			alive = append(alive, r.Old)
-		}
-	}
-	verdicts, err := m.conflicts.Decide(ctx, m.table.Table, m.table.Source, m.part.Columns, alive)
+	verdicts, err := m.conflicts.Decide(ctx, m.part, all)
 	if err != nil {
 		return err
 	}
-	n, size := 0, chunk.Rows
+	size := chunk.Rows
 	if m.table.Content != nil {
 		size = len(all)
 	}
@@ -123,15 +114,12 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 		c := ledger.Chunk{SourceTable: m.table.ID, Phase: ledger.PhaseMint, Seq: m.seq, Lo: m.after, Counts: ledger.Counts{Read: int64(len(part))}}
 		m.ids.Late = 0
 		begin := len(m.entries)
-		for _, r := range part {
-			var v rekey.Verdict
-			if r.Fate != ledger.Dropped {
-				v, n = verdicts[n], n+1
-			}
-			if err := m.enter(r, v, &c); err != nil {
+		for i, r := range part {
+			if err := m.enter(r, verdicts[i], &c); err != nil {
 				return err
 			}
 		}
+		verdicts = verdicts[len(part):]
 		if m.packed && c.Rekeyed == c.Read {
 			m.packs, m.entries = append(m.packs, ledger.PackRow(c, m.entries[begin:])), m.entries[:begin]
 		}
@@ -146,6 +134,9 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	if v.Failed != nil {
 		return v.Failed
+	}
+	if err := r.Refused(m.part); err != nil {
+		return err
 	}
 	if slices.Contains(r.Key, nil) {
 		return m.table.RowError(r.Key, errNull)
@@ -165,20 +156,19 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	change := func(kind string, why any) {
 		m.changes = append(m.changes, ledger.Change{Row: sqlvalue.FormatRow(r.Key), Kind: kind, Seq: m.seq, Before: sqlvalue.FormatKey(r.Key), After: why})
 	}
-	switch {
-	case r.Fate == ledger.Dropped:
-		c.Dropped++
+	c.Take(r.Fate)
+	switch r.Fate {
+	case ledger.Dropped:
 		left(ledger.Successor{Fate: ledger.Dropped})
 		if r.Why != "" { // otherwise phase choose has written it down
 			change(ledger.ChangeDropped, r.Why)
 		}
 		return nil
-	case v.Merged:
-		c.Merged++
+	case ledger.Merged:
 		left(ledger.Successor{ID: v.Winner.Key, Fate: ledger.Merged})
 		switch _, key := v.Into(m.table.Table); {
-		case v.Joined:
-			change(ledger.ChangeJoined, sqlvalue.FormatKey(key))
+		case v.IntoTarget:
+			change(ledger.ChangeIntoTarget, sqlvalue.FormatKey(key))
 		case !m.table.Mapped:
 			change(ledger.ChangeMerged, sqlvalue.FormatKey(v.WinnerKey))
 		}
@@ -194,7 +184,6 @@ func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
 	if !m.table.Rekeys {
 		return nil
 	}
-	c.Rekeyed++
 	created, dated := m.dates.Of(r.Old)
 	id, err := m.ids.Make(old, created, dated)
 	if err != nil {

@@ -5,8 +5,9 @@
 //
 //	transitions.go   the protocol as a table: what each step asks, and what handles the reply; Request and Handle
 //	release.go       how a machine ends: Release for the number that it holds, GiveUp for an unfinished attempt
-//	attempt.go       handles replies while a number is searched, taken or claimed
-//	holding.go       handles replies while a number is held
+//	acquire.go       which number a machine takes: replies while one is searched, taken or claimed
+//	renewal.go       when a lease is renewed: replies while a number is held
+//	loss.go          when a lease is lost: the row after a renewal without effect
 //	machine.go       Machine, the number that it holds, the attempt at another one, and Outcome; when to ask again
 //	step.go          the names of the steps
 //	clock.go         the server's clock, also between two replies

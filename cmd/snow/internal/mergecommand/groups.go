@@ -33,32 +33,31 @@ type groupsFile struct {
 // groupSteps are what --do takes.
 var groupSteps = []string{"schema", "namespace", "dry-run", "run", "verify"}
 
-// readGroups returns a command for each group of a file.
-func (c *Command) readGroups(ctx context.Context) ([]*Command, []string, error) {
+// readGroups reads the groups of the file.
+func (c *Command) readGroups(ctx context.Context) ([]*group, error) {
 	data, err := readFile(ctx, c.groups)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var file groupsFile
 	if err := yaml.Load(data, &file, yaml.WithKnownFields()); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", c.groups, err)
+		return nil, fmt.Errorf("%s: %w", c.groups, err)
 	}
 	if len(file.Groups) == 0 {
-		return nil, nil, fmt.Errorf("%s: want groups, a list", c.groups)
+		return nil, fmt.Errorf("%s: want groups, a list", c.groups)
 	}
-	var all []*Command
-	var names []string
+	var all []*group
 	targets := map[string]string{}
 	for i, g := range file.Groups {
 		// no DSN
 		fault := func(text string) error { return fmt.Errorf("%s: group %d, %q: %s", c.groups, i+1, g.Name, text) }
 		switch {
-		case g.Name == "" || slices.Contains(names, g.Name):
-			return nil, nil, fault("want a name of its own")
+		case g.Name == "" || slices.ContainsFunc(all, func(other *group) bool { return other.name == g.Name }):
+			return nil, fault("want a name of its own")
 		case g.Target == "" || len(g.Sources) == 0:
-			return nil, nil, fault("want sources and a target")
+			return nil, fault("want sources and a target")
 		case targets[g.Target] != "":
-			return nil, nil, fault("it has the target of group " + targets[g.Target])
+			return nil, fault("it has the target of group " + targets[g.Target])
 		}
 		one := *c
 		one.target, one.sources, one.databases, one.open, one.found = g.Target, nil, nil, nil, nil
@@ -66,24 +65,24 @@ func (c *Command) readGroups(ctx context.Context) ([]*Command, []string, error) 
 		for _, s := range g.Sources {
 			source, err := parseSource(s)
 			if err != nil {
-				return nil, nil, fault("sources: " + err.Error())
+				return nil, fault("sources: " + err.Error())
 			}
 			one.sources = append(one.sources, source)
 		}
 		for _, s := range g.Databases {
 			if err := one.addDatabases(s); err != nil {
-				return nil, nil, fault("databases: " + err.Error())
+				return nil, fault("databases: " + err.Error())
 			}
 		}
 		if g.TargetDatabases != "" {
 			if one.into, err = parseDatabases(g.TargetDatabases); err != nil {
-				return nil, nil, fault("target_databases: " + err.Error())
+				return nil, fault("target_databases: " + err.Error())
 			}
 		}
 		targets[g.Target] = g.Name
-		all, names = append(all, &one), append(names, g.Name)
+		all = append(all, &group{Command: &one, name: g.Name, handled: map[string]int64{}})
 	}
-	return all, names, nil
+	return all, nil
 }
 
 // parseSource reads NAME=DSN.
@@ -97,62 +96,55 @@ func parseSource(s string) (namedDSN, error) {
 
 // runGroups does a step with all groups of a file, some at a time, and sums up.
 func (c *Command) runGroups(ctx context.Context) error {
-	commands, names, err := c.readGroups(ctx)
+	groups, err := c.readGroups(ctx)
 	if err != nil {
 		return err
 	}
 	if c.step == "run" && c.confirm != nil {
+		var names []string
+		for _, g := range groups {
+			names = append(names, g.name)
+		}
 		if err := c.confirm(fmt.Sprintf("rows of the sources of %s will be written to their targets. Merge?", strings.Join(names, ", "))); err != nil {
 			return err
 		}
 	}
 	c.say("the first source of each group takes the place of the plan's first one, and so on, where their names differ")
 	var mu sync.Mutex // of what is printed
-	byName := map[string]*Command{}
-	var groups []merge.Group
-	for i, one := range commands {
-		one.warn = func(text string) {
+	for _, g := range groups {
+		g.warn = func(text string) {
 			mu.Lock()
 			defer mu.Unlock()
 			c.warn(text)
 		}
-		byName[names[i]] = one
-		groups = append(groups, merge.Group{Name: names[i], Open: func(ctx context.Context, events func(report.Event)) (*merge.Merge, func() error, error) {
-			if one.step == "schema" || one.step == "namespace" { // these may make a file of SQLite
-				if _, err := one.database(ctx, "target", one.target, database.Create); err != nil {
-					return nil, nil, errors.Join(err, one.closeAll())
-				}
-			}
-			m, err := one.merge(ctx, one.groupConfig(events))
-			if err != nil {
-				return nil, nil, errors.Join(err, one.closeAll())
-			}
-			return m, one.closeAll, nil
-		}})
 	}
-	shown := &groupProgress{now: time.Now, say: func(text string) {
+	shown := &groupsLine{now: time.Now, say: func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		_, _ = fmt.Fprintln(c.stderr, text)
 	}}
-	results, err := merge.RunGroups(ctx, groups, merge.GroupsConfig{
-		AtOnce: c.atOnce, Progress: shown.show,
-		Do: func(ctx context.Context, name string, m *merge.Merge) error {
-			text, err := byName[name].doStep(ctx, c.step, m)
-			mu.Lock()
-			defer mu.Unlock()
-			_, _ = fmt.Fprintf(c.stdout, "== %s\n%s", name, text)
-			return err
-		},
-	})
-	if err != nil {
+	n := &groupsRun{atOnce: c.atOnce, now: time.Now, tell: shown.show, groups: groups}
+	n.run(ctx, func(ctx context.Context, g *group, m *merge.Merge) error {
+		text, err := g.doStep(ctx, c.step, m)
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = fmt.Fprintf(c.stdout, "== %s\n%s", g.name, text)
 		return err
-	}
-	return c.sumUp(results)
+	})
+	return c.sumUp(groups)
 }
 
-func (c *Command) groupConfig(events func(report.Event)) merge.Config {
-	return merge.Config{Lease: c.lease, Writers: c.writers, ChunkTime: c.chunkTime, ChunkRows: c.chunkRows, PackRows: c.packRows, PauseFile: c.pauseFile, Throttle: c.throttle, Events: events}
+// openMerge opens the databases of a group. closeAll closes them, also if openMerge fails.
+func (c *Command) openMerge(ctx context.Context, events func(report.Event)) (*merge.Merge, error) {
+	if c.step == "schema" || c.step == "namespace" { // these may make a file of SQLite
+		if _, err := c.database(ctx, "target", c.target, database.Create); err != nil {
+			return nil, err
+		}
+	}
+	return c.merge(ctx, merge.Config{
+		Lease: c.lease, Writers: c.writers, ChunkTime: c.chunkTime, ChunkRows: c.chunkRows, PackRows: c.packRows, PauseFile: c.pauseFile,
+		Throttle: c.throttle, Events: events,
+	})
 }
 
 // closeAll closes the databases of a group.
@@ -202,32 +194,32 @@ func (c *Command) doStep(ctx context.Context, step string, m *merge.Merge) (stri
 }
 
 // sumUp prints a line for each group, and returns an error if one has failed, or else if something was left open.
-func (c *Command) sumUp(results []merge.GroupResult) error {
+func (c *Command) sumUp(groups []*group) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "\nGROUP\tROWS\tTIME\tRESULT")
 	var failed []string
 	var open *report.OpenError
-	for _, r := range results {
+	for _, g := range groups {
 		var left *report.OpenError
 		result := map[string]string{"run": "as it should be", "verify": "as it should be", "dry-run": "nothing would stop a run"}[c.step]
 		switch {
-		case r.Err == nil:
+		case g.err == nil:
 			result = cmp.Or(result, "done")
-		case errors.As(r.Err, &left) && r.Err.Error() == left.Error():
+		case errors.As(g.err, &left) && g.err.Error() == left.Error():
 			open, result = left, "something was left open"
-		case r.Took == 0:
-			failed, result = append(failed, r.Name), "not begun: "+firstLine(r.Err)
+		case g.took == 0:
+			failed, result = append(failed, g.name), "not begun: "+firstLine(g.err)
 		default:
-			failed, result = append(failed, r.Name), "FAILED: "+firstLine(r.Err)
+			failed, result = append(failed, g.name), "FAILED: "+firstLine(g.err)
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, count(r.Rows), r.Took.Round(100*time.Millisecond), result)
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", g.name, count(g.rows), g.took.Round(100*time.Millisecond), result)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	switch {
 	case len(failed) > 0:
-		return fmt.Errorf("%d of %d groups failed: %s", len(failed), len(results), strings.Join(failed, ", "))
+		return fmt.Errorf("%d of %d groups failed: %s", len(failed), len(groups), strings.Join(failed, ", "))
 	case open != nil:
 		return open
 	}
@@ -242,30 +234,19 @@ func firstLine(err error) string {
 	return line
 }
 
-// A groupProgress says how far the groups are: when one begins or ends, and else once a minute.
-type groupProgress struct {
+// A groupsLine tells the progress when a group begins or ends, and else once a minute.
+type groupsLine struct {
 	now  func() time.Time
 	say  func(string)
-	last merge.GroupsProgress
+	last groupsProgress
 	told time.Time
 }
 
-func (s *groupProgress) show(p merge.GroupsProgress) {
+func (s *groupsLine) show(p groupsProgress) {
 	now := s.now()
-	if p.Running == s.last.Running && p.Done == s.last.Done && p.Failed == s.last.Failed && now.Sub(s.told) < everyLine {
+	if p.running == s.last.running && p.done == s.last.done && p.failed == s.last.failed && now.Sub(s.told) < everyLine {
 		return
 	}
 	s.last, s.told = p, now
-	s.say(describeGroups(p, now))
-}
-
-func describeGroups(p merge.GroupsProgress, now time.Time) string {
-	text := fmt.Sprintf("groups: %d done, %d failed, %d under way, %d waiting", p.Done, p.Failed, p.Running, p.Waiting)
-	if p.Total > 0 && p.Rows > 0 {
-		text += fmt.Sprintf("; %d %%", 100*p.Rows/p.Total)
-	}
-	if p.Left > 0 && p.Running+p.Waiting > 0 {
-		text += fmt.Sprintf("; the last one ends in about %s, at %s", p.Left.Round(time.Second), now.Add(p.Left).Format("15:04"))
-	}
-	return text
+	s.say(p.describe(now))
 }

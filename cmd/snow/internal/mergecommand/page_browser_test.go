@@ -1,6 +1,6 @@
 //go:build unix
 
-package report
+package mergecommand
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shardsnow/snow/merge/report"
 )
 
 // In a browser, no page is wider than the screen of a phone, also with long names.
@@ -27,11 +29,11 @@ func TestPageFitsAPhone(t *testing.T) {
 		long.Tables[i].Source = source
 	}
 	long.Targets[0].Table, long.LeftOut[1].Column, long.Clashes[0].Names[0].After, long.References[0].Path = name, name, name, name
-	long.Add(Failure{Check: CheckRows, Table: name, Column: name, Row: name, Target: name, Reason: name})
-	long.Open = []Open{{Kind: OpenUndecided, Source: source, Table: name, Column: name, Reason: name}}
+	long.Add(report.Failure{Check: report.CheckRows, Table: name, Column: name, Row: name, Target: name, Reason: name})
+	long.Open = []report.Open{{Kind: report.OpenUndecided, Source: source, Table: name, Column: name, Reason: name}}
 	dir := t.TempDir()
 	var frames, want string
-	for file, r := range map[string]*Report{"night": nightReport(), "long": long} {
+	for file, r := range map[string]*report.Report{"night": nightReport(), "long": long} {
 		if err := os.WriteFile(filepath.Join(dir, file+".html"), []byte(html(t, r)), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,12 @@
-package merge
+package mergecommand
 
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
+	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -40,9 +40,9 @@ func TestLastEnd(t *testing.T) {
 // Rows that an earlier run has handled are no speed of this one.
 func TestGroupsProgress(t *testing.T) {
 	at := time.Unix(0, 0)
-	g := &groupProgress{result: GroupResult{Rows: 100}, began: at, rows: map[string]int64{}}
-	n := &groupsRun{GroupsConfig: GroupsConfig{AtOnce: 1}, now: func() time.Time { return at }, groups: []*groupProgress{g, {result: GroupResult{Rows: 100}}}}
-	if p := n.progress(); p.Left != 0 || p.Total != 600 || p.Running != 1 || p.Waiting != 1 {
+	g := &group{rows: 100, began: at, handled: map[string]int64{}}
+	n := &groupsRun{atOnce: 1, now: func() time.Time { return at }, groups: []*group{g, {rows: 100}}}
+	if p := n.progress(); p.left != 0 || p.total != 600 || p.running != 1 || p.waiting != 1 {
 		t.Errorf("at the beginning: %+v", p)
 	}
 	for _, e := range []report.Event{
@@ -58,33 +58,43 @@ func TestGroupsProgress(t *testing.T) {
 	}
 	at = at.Add(2 * time.Second)
 	p := n.progress() // 20 rows in 2 s; 190 and 300 are left
-	if p.Rows != 110 || p.Left != 49*time.Second {
+	if p.rows != 110 || p.left != 49*time.Second {
 		t.Errorf("got %+v", p)
 	}
-	g.ended, g.result.Err, g.result.Took = true, errors.New("no"), 2*time.Second
-	if p := n.progress(); p.Failed != 1 || p.Waiting != 1 || p.Left != 30*time.Second {
+	g.ended, g.err, g.took = true, errors.New("no"), 2*time.Second
+	if p := n.progress(); p.failed != 1 || p.waiting != 1 || p.left != 30*time.Second {
 		t.Errorf("after it failed: %+v", p)
 	}
-	g.result.Err = &report.OpenError{}
-	if p := n.progress(); p.Failed != 0 || p.Done != 1 {
+	g.err = &report.OpenError{}
+	if p := n.progress(); p.failed != 0 || p.done != 1 {
 		t.Errorf("something was left open: %+v", p)
 	}
 }
 
 func TestGroupsThatCanNotRun(t *testing.T) {
-	open := func(context.Context, func(report.Event)) (*Merge, func() error, error) {
-		return nil, nil, errors.New("no database")
+	var groups []*group
+	for _, name := range []string{"a", "b", "c"} {
+		c := &Command{sources: []namedDSN{{"s", "no such file.db"}}, product: "sqlite", timeout: time.Second}
+		groups = append(groups, &group{Command: c, name: name, handled: map[string]int64{}})
 	}
-	for _, groups := range [][]Group{{{Name: "", Open: open}}, {{Name: "a"}}, {{"a", open}, {"a", open}}} {
-		if _, err := RunGroups(t.Context(), groups, GroupsConfig{}); err == nil {
-			t.Errorf("%v is accepted", groups)
+	n := &groupsRun{atOnce: 2, now: time.Now, groups: groups}
+	n.run(t.Context(), func(context.Context, *group, *merge.Merge) error { return nil })
+	for _, g := range groups {
+		if g.err == nil || g.took != 0 {
+			t.Errorf("%s: %v after %v", g.name, g.err, g.took)
 		}
 	}
-	if _, err := RunGroups(t.Context(), nil, GroupsConfig{AtOnce: -1}); err == nil {
-		t.Error("-1 at once is accepted")
-	}
-	results, err := RunGroups(t.Context(), []Group{{"a", open}, {"b", open}, {"c", open}}, GroupsConfig{})
-	if err != nil || len(results) != 3 || slices.ContainsFunc(results, func(r GroupResult) bool { return r.Err == nil || r.Took != 0 }) {
-		t.Errorf("got %+v, %v", results, err)
+}
+
+func TestDescribeGroups(t *testing.T) {
+	at := time.Date(2026, 5, 1, 2, 0, 0, 0, time.UTC)
+	for want, p := range map[string]groupsProgress{
+		"groups: 0 done, 0 failed, 2 under way, 36 waiting":                                                      {waiting: 36, running: 2, total: 100},
+		"groups: 12 done, 1 failed, 2 under way, 23 waiting; 40 %; the last one ends in about 1h30m0s, at 03:30": {waiting: 23, running: 2, done: 12, failed: 1, total: 1000, rows: 400, left: 90 * time.Minute},
+		"groups: 38 done, 0 failed, 0 under way, 0 waiting; 100 %":                                               {done: 38, total: 10, rows: 10},
+	} {
+		if got := p.describe(at); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

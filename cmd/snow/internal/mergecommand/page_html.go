@@ -1,4 +1,4 @@
-package report
+package mergecommand
 
 import (
 	"bytes"
@@ -7,32 +7,30 @@ import (
 	"html/template"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 )
 
-// Lists are the names of the files with all rows, where a page shows only some. An empty one is not mentioned.
-type Lists struct {
-	LeftOut string // see [github.com/shardsnow/snow/merge.ExportLeftOut]
-	Renamed string // see [github.com/shardsnow/snow/merge.ExportRenamed]
-}
+// pageLists are the names of the files with all rows, where a page shows only some. An empty one is not mentioned.
+type pageLists struct{ LeftOut, Renamed string }
 
-// MaxLines is how many lines a list of a page has at most. The report as JSON has all of them.
-const MaxLines = 500
+// maxLines is how many lines a list of a page has at most. The report as JSON has all of them.
+const maxLines = 500
 
 //go:embed page.html
 var pageText string
 
-// WriteHTML writes the report as one page of HTML, to be kept and printed. The page has no scripts and loads
-// nothing: it only mentions the files of lists. What comes from databases is escaped.
-func (r *Report) WriteHTML(w io.Writer, lists Lists) error {
+// writePage writes a report as one page of HTML, to be kept and printed. The page has no scripts and loads nothing: it
+// only mentions the files of lists. What comes from databases is escaped.
+func writePage(w io.Writer, r *report.Report, lists pageLists) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"count": count, "took": took, "utc": utc, "perSecond": perSecond, "phase": phaseName, "newIDs": newIDs, "keys": keys, "settled": settled, "join": strings.Join, "cell": newCell,
-		"shown": func(n int) int { return min(n, MaxLines) },
-		"more":  func(n int) int64 { return int64(max(0, n-MaxLines)) },
+		"count": count, "took": took, "utc": utc, "perSecond": perSecond, "newIDs": newIDs,
+		"settled": settled, "join": strings.Join, "cell": newCell,
+		"shown": func(n int) int { return min(n, maxLines) },
+		"more":  func(n int) int64 { return int64(max(0, n-maxLines)) },
 	}).Parse(pageText)
 	if err != nil {
 		return err
@@ -47,33 +45,33 @@ func (r *Report) WriteHTML(w io.Writer, lists Lists) error {
 
 // A page is a report and what the template shows beside it.
 type page struct {
-	*Report
-	Lists   Lists
+	*report.Report
+	Lists   pageLists
 	Verdict verdict
-	Sum     total    // of all sources
-	Totals  []total  // of each source
-	Into    []target // tables with rows
-	Empty   []string // tables that have rows neither in the sources nor in the target
+	Sum     pageTotal    // of all sources
+	Totals  []pageTotal  // of each source
+	Into    []pageTarget // tables with rows
+	Empty   []string     // tables that have rows neither in the sources nor in the target
 	Settled []clash
-	Checked Reference     // sums over references
-	Hashed  []Table       // with a hash
-	Moved   []Table       // with new ids of another time than the row's
-	Began   time.Time     // the first phase
-	Took    time.Duration // all phases
-	Done    int           // statements
+	Checked report.Reference // sums over references
+	Hashed  []report.Table   // with a hash
+	Moved   []report.Table   // with new ids of another time than the row's
+	Began   time.Time        // the first phase
+	Took    time.Duration    // all phases
+	Done    int              // statements
 }
 
 // A verdict is what the page begins with.
 type verdict struct{ Class, Word, Text, Advice string }
 
-// A total is a sum over the tables of a source.
-type total struct {
+// A pageTotal is a sum over the tables of a source.
+type pageTotal struct {
 	Source string
 	Tables int // with rows
-	Table
+	report.Table
 }
 
-func (t *total) add(row Table) {
+func (t *pageTotal) add(row report.Table) {
 	if row.Rows > 0 {
 		t.Tables++
 	}
@@ -85,16 +83,16 @@ func (t *total) add(row Table) {
 	t.Renamed += row.Renamed
 }
 
-// A target is a table of the target with what it has from each source.
-type target struct {
-	Target
-	Sources []Table
+// A pageTarget is a table of the target with what it has from each source.
+type pageTarget struct {
+	report.Target
+	Sources []report.Table
 }
 
 // A clash is what became of rows of several sources in one way.
 type clash struct {
-	Clash
-	Sources []Clash
+	report.Clash
+	Sources []report.Clash
 }
 
 // A cell is a number of a table, with the name of its column for narrow screens.
@@ -105,10 +103,10 @@ type cell struct {
 
 func newCell(label string, n int64) cell { return cell{label, n} }
 
-func newPage(r *Report, lists Lists) *page {
-	p := &page{Report: r, Lists: lists, Verdict: r.verdict()}
+func newPage(r *report.Report, lists pageLists) *page {
+	p := &page{Report: r, Lists: lists, Verdict: verdictOf(r)}
 	for _, name := range r.Sources {
-		t := total{Source: name}
+		t := pageTotal{Source: name}
 		for _, row := range r.Tables {
 			if row.Source == name {
 				t.add(row)
@@ -117,14 +115,14 @@ func newPage(r *Report, lists Lists) *page {
 		}
 		p.Totals = append(p.Totals, t)
 	}
-	sources := map[string][]Table{} // with rows of a table
+	sources := map[string][]report.Table{} // with rows of a table
 	for _, row := range r.Tables {
 		if row.Rows > 0 {
 			sources[row.Table] = append(sources[row.Table], row)
 		}
 	}
 	for _, row := range r.Targets {
-		t := target{row, sources[row.Table]}
+		t := pageTarget{row, sources[row.Table]}
 		if len(t.Sources) == 0 && row.Rows == 0 {
 			p.Empty = append(p.Empty, row.Table)
 			continue
@@ -170,8 +168,8 @@ func newPage(r *Report, lists Lists) *page {
 	return p
 }
 
-// verdict says in words what the report comes to.
-func (r *Report) verdict() verdict {
+// verdictOf says in words what the report comes to.
+func verdictOf(r *report.Report) verdict {
 	switch {
 	case r.Failed > 0:
 		text := fmt.Sprintf("%s found wrong.", things(r.Failed))
@@ -179,21 +177,18 @@ func (r *Report) verdict() verdict {
 	case len(r.Open) > 0:
 		text := fmt.Sprintf("Nothing was found wrong, but %s left open.", things(int64(len(r.Open))))
 		return verdict{"open", "Open", text, "Decide, or look at what was left open, before you use the target."}
-	case slices.ContainsFunc(r.After, func(s Statement) bool { return s.State != "done" }):
+	case slices.ContainsFunc(r.After, func(s report.Statement) bool { return s.State != "done" }):
 		return verdict{"open", "Not finished", "All rows are as they should be, but statements that come after the merge have not run.", "Run the merge again before you use the target."}
 	}
 	return verdict{"right", "Verified", "Everything is as it should be.", "Each row was compared with its source, and nothing was left open."}
 }
 
-// The words of the template.
-
-// count writes a number with separators of thousands.
-func count(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
+// things says how many things were, or one thing was.
+func things(n int64) string {
+	if n == 1 {
+		return "1 thing was"
 	}
-	return text
+	return count(n) + " things were"
 }
 
 // perSecond writes how many rows there were in a second, or nothing if no time went by.
@@ -219,23 +214,8 @@ func took(d time.Duration) string {
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// phaseName says what a phase does.
-func phaseName(p Phase) string {
-	switch p.Name {
-	case "mint":
-		return "Decide, and give new ids"
-	case "copy":
-		return "Copy"
-	case "link":
-		return "Set references of circles"
-	case "verify":
-		return "Verify"
-	}
-	return p.Name
-}
-
 // newIDs says what the new ids of a source's table are.
-func newIDs(t Table) string {
+func newIDs(t report.Table) string {
 	switch {
 	case t.Offset != nil:
 		return fmt.Sprintf("old id + %s", count(*t.Offset))
@@ -245,17 +225,8 @@ func newIDs(t Table) string {
 	return string(t.IDs)
 }
 
-// keys writes the columns of unique keys.
-func keys(unique [][]string) string {
-	var all []string
-	for _, columns := range unique {
-		all = append(all, "("+strings.Join(columns, ", ")+")")
-	}
-	return strings.Join(all, " or ")
-}
-
 // settled says what became of the rows of a clash.
-func settled(c Clash) string {
+func settled(c report.Clash) string {
 	switch c.Rule {
 	case plan.RuleSuffix:
 		return "renamed"
