@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/settle"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -23,7 +24,7 @@ func combine(ctx context.Context, d *dryRun, t *plan.Table) error {
 	}
 	for _, database := range append([]string{""}, order...) {
 		for rows := range slices.Chunk(d.winners.In(database, order), chunk.MaxIn) {
-			results, bad, err := rekey.Combine(ctx, d.conns, t, rekey.CombinedColumns(t), database, rows)
+			results, bad, err := rekey.Combine(ctx, d.conns, t, clash.CombinedColumns(t), database, rows)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/numbers"
 	"github.com/shardsnow/snow/merge/internal/preflight"
@@ -20,7 +21,7 @@ import (
 // Forecast is a dry run.
 func Forecast(ctx context.Context, j *work.Job) (_ *report.Forecast, err error) {
 	began := time.Now()
-	d := &dryRun{Job: j, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: rekey.NewRememberedIdentities(), all: work.NewSeen(), throttle: chunk.NewThrottle(j.Throttle)}
+	d := &dryRun{Job: j, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: clash.NewRememberedIdentities(), all: work.NewSeen(), throttle: chunk.NewThrottle(j.Throttle)}
 	if err := d.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func Forecast(ctx context.Context, j *work.Job) (_ *report.Forecast, err error) 
 	}
 	d.before.Conns = d.conns
 	d.next = map[*plan.Table]uint64{}
-	d.conflicts = rekey.NewConflicts(j.Plan, d.conns, d.merged)
+	d.conflicts = clash.New(j.Plan, d.conns, d.merged)
 	if d.forecast.Problems == 0 { // otherwise there may be tables that can't be counted
 		if d.totals, err = work.CountRows(ctx, j, d.conns, d.allSourceTables()); err != nil {
 			return nil, err
@@ -169,7 +170,7 @@ func (d *dryRun) choose(ctx context.Context, s *ledger.SourceTable) error {
 			}
 		}
 		for _, key := range keys {
-			d.merged.Drop(s.Source, s.Table, key, rekey.Chosen)
+			d.merged.Drop(s.Source, s.Table, key, clash.Chosen)
 		}
 		return nil
 	})
@@ -194,7 +195,7 @@ func (d *dryRun) follow(ctx context.Context, s *ledger.SourceTable) error {
 		}
 		for _, r := range rows {
 			if r.New == nil {
-				d.merged.Drop(s.Source, s.Table, r.Key, rekey.Follows)
+				d.merged.Drop(s.Source, s.Table, r.Key, clash.Follows)
 			}
 		}
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/preflight"
 	"github.com/shardsnow/snow/merge/internal/rekey"
@@ -22,8 +23,8 @@ type dryRun struct {
 	conns     *chunk.Conns
 	ahead     *chunk.Conns // reads rows ahead; nil if nothing does
 	forecast  *report.Forecast
-	conflicts *rekey.Conflicts
-	merged    *rekey.RememberedIdentities
+	conflicts *clash.Finder
+	merged    *clash.RememberedIdentities
 	before    *preflight.Check       // what it found
 	epoch     time.Time              // no id has an earlier time
 	all       *work.Seen             // of all tables
@@ -57,7 +58,7 @@ type tableForecast struct {
 
 // A trier has rows judged by the database itself.
 type trier interface {
-	rows(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts []rekey.Verdict) error
+	rows(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts []clash.Verdict) error
 
 	// end is called after the last rows of a source.
 	end(ctx context.Context, f *tableForecast) error

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/preflight"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -33,7 +34,7 @@ func foreignKeys(f *tableForecast) (all []*preflight.ForeignKey) {
 }
 
 // foreign looks for rows whose values in a foreign key will match no row of the target.
-func foreign(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts []rekey.Verdict) error {
+func foreign(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts []clash.Verdict) error {
 	for _, k := range f.keys {
 		tuples, same := map[int][]any{}, map[string][]int{}
 		for i := range rows {
@@ -67,7 +68,7 @@ func foreign(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts [
 
 // tuple returns the values of a row in a foreign key, with old ids. It returns nil if the target will not look at
 // them, or if they are references that were looked at already.
-func tuple(f *tableForecast, k *preflight.ForeignKey, row *rekey.Row, renames []rekey.Rename) (all []any) {
+func tuple(f *tableForecast, k *preflight.ForeignKey, row *rekey.Row, renames []clash.Rename) (all []any) {
 	if row.New == nil {
 		return nil
 	}

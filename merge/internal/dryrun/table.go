@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/settle"
@@ -65,14 +66,14 @@ func (f *tableForecast) look(ctx context.Context, all [][]any) error {
 	rows := make([]rekey.Row, len(all))
 	for i, values := range all {
 		rows[i] = rekey.NewRow(f.of, values)
-		if f.merged.Left(f.of.Source, f.of.Table, rows[i].Key) == rekey.Chosen {
+		if f.merged.Left(f.of.Source, f.of.Table, rows[i].Key) == clash.Chosen {
 			rows[i].New, rows[i].Fate = nil, ledger.Dropped
 		}
 	}
 	if err := f.references(ctx, rows); err != nil {
 		return err
 	}
-	verdicts, err := f.conflicts.Decide(ctx, f.of, rows)
+	verdicts, err := rekey.Decide(ctx, f.conflicts, f.of, rows)
 	if err != nil {
 		return err
 	}
@@ -110,18 +111,18 @@ func (f *tableForecast) look(ctx context.Context, all [][]any) error {
 }
 
 // merge notes a row that is merged into another one.
-func (f *tableForecast) merge(r *rekey.Row, v rekey.Verdict) {
+func (f *tableForecast) merge(r *rekey.Row, v clash.Verdict) {
 	if id, ok := f.id(r.Old); ok {
 		f.merged.Add(f.of.Source, f.of.Table, id, v.Winner)
 	}
-	if len(rekey.CombinedColumns(f.of.Table)) > 0 {
+	if len(clash.CombinedColumns(f.of.Table)) > 0 {
 		database, key := v.Into(f.of.Table)
 		f.winners.Add(database, key, rekey.Loser{Source: f.of.Source, Key: r.Key})
 	}
 }
 
 // renames counts the new names of a row, and reports whether the other values that come with them fit.
-func (f *tableForecast) renames(r *rekey.Row, v rekey.Verdict) bool {
+func (f *tableForecast) renames(r *rekey.Row, v clash.Verdict) bool {
 	fit := true
 	for _, rename := range v.Renames {
 		if !rename.Set {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
@@ -22,7 +23,7 @@ type trial struct {
 }
 
 // rows tries rows of one source, as they would be copied.
-func (x *trial) rows(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts []rekey.Verdict) (err error) {
+func (x *trial) rows(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts []clash.Verdict) (err error) {
 	if f.of.Content != nil && x.copies == nil {
 		if x.copies, err = newCopiesTrial(ctx, f); err != nil {
 			return err
@@ -142,7 +143,7 @@ func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Has
 }
 
 // copied returns a row with stand-ins as it would be copied, with the number that is its new id, if it has one.
-func (x *trial) copied(f *tableForecast, r *rekey.Row, v rekey.Verdict, number int64) []any {
+func (x *trial) copied(f *tableForecast, r *rekey.Row, v clash.Verdict, number int64) []any {
 	row := r.New[:len(f.of.Columns)]
 	for _, rename := range v.Renames {
 		row[f.of.Position(rename.Column.Name)] = rekey.Stored(x.Engine, rename.Column, rename.After)

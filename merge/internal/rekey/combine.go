@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -228,8 +229,8 @@ func combineValues(c *plan.Column, values []any) (any, error) {
 		case v == nil:
 		case result == nil,
 			c.Combine == plan.CombineLast,
-			c.Combine == plan.CombineMax && compareScores(v, result) > 0,
-			c.Combine == plan.CombineMin && compareScores(v, result) < 0:
+			c.Combine == plan.CombineMax && clash.CompareScores(v, result) > 0,
+			c.Combine == plan.CombineMin && clash.CompareScores(v, result) < 0:
 			result = v
 		case c.Combine == plan.CombineSum:
 			var err error
@@ -266,9 +267,4 @@ func add(a, b any) (any, error) {
 	}
 	digits, _ := sum.FloatPrec()
 	return sum.FloatString(digits), nil
-}
-
-// CombinedColumns returns the columns where rows get values that come from rows merged into them.
-func CombinedColumns(t *plan.Table) []*plan.Column {
-	return slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Combine == plan.CombineKeep })
 }

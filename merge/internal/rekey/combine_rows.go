@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -24,7 +25,7 @@ type Merged struct {
 // combine gives rows the values that they and the rows that were merged into them make together.
 func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
 	// Phase link reads a part of the columns.
-	columns := slices.DeleteFunc(CombinedColumns(t.Table), func(c *plan.Column) bool { return t.Position(c.Name) < 0 })
+	columns := slices.DeleteFunc(clash.CombinedColumns(t.Table), func(c *plan.Column) bool { return t.Position(c.Name) < 0 })
 	if len(columns) == 0 || w.Merged.Run == nil {
 		return nil
 	}
@@ -95,31 +96,23 @@ func (w *Rewriter) losers(ctx context.Context, t *ledger.SourceTable, rows []Row
 
 // equals returns the same for a table without a Role key: the other rows that have the same primary key in the target.
 func (w *Rewriter) equals(ctx context.Context, t *ledger.SourceTable, rows []Row, order []string) (map[int][]Loser, error) {
-	c := NewConflicts(w.Merged.Plan, w.Merged.Conns, &MappedIdentities{Ids: w.IDs, Run: w.Merged.Run})
-	k := &contest{table: t.Table, unique: &plan.Unique{Columns: t.Table.RowKey()}, columns: chunk.ColumnsOf(t.Table, t.Table.RowKey())}
+	c := clash.New(w.Merged.Plan, w.Merged.Conns, &clash.MappedIdentities{Ids: w.IDs, Run: w.Merged.Run})
 	tuples := map[int][]any{}
 	for i, r := range rows {
-		if r.New == nil {
-			continue
-		}
-		tuples[i] = t.RowKey(r.New)
-		for n, column := range k.columns {
-			v := tuples[i][n]
-			if id, ok := sqlvalue.ID(v); ok && column.Role == plan.RoleReference && !slices.Contains(column.None, sqlvalue.Text(v)) {
-				tuples[i][n] = identity{w.Merged.Plan.Table(column.Refers[0].Table), Ident{Key: id}}
-			}
+		if r.New != nil {
+			tuples[i] = t.RowKey(r.New)
 		}
 	}
 	losers := map[int][]Loser{}
 	for _, source := range append([]string{t.Source}, slices.DeleteFunc(order, func(s string) bool { return s == t.Source })...) {
-		hits, err := (&round{Conflicts: c, contest: k}).every(ctx, source, tuples)
+		hits, err := c.SameKey(ctx, t.Table, source, tuples)
 		if err != nil {
 			return nil, err
 		}
 		for i, all := range hits {
-			for _, h := range all {
-				if source != t.Source || sqlvalue.FormatKey(h.key) != sqlvalue.FormatKey(rows[i].Key) {
-					losers[i] = append(losers[i], Loser{source, h.key})
+			for _, key := range all {
+				if source != t.Source || sqlvalue.FormatKey(key) != sqlvalue.FormatKey(rows[i].Key) {
+					losers[i] = append(losers[i], Loser{source, key})
 				}
 			}
 		}
@@ -137,7 +130,7 @@ type Loser struct {
 // then by their keys.
 func SortLosers(losers []Loser, order []string) {
 	slices.SortFunc(losers, func(a, b Loser) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Source), slices.Index(order, b.Source)), CompareKeys(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Source), slices.Index(order, b.Source)), clash.CompareKeys(a.Key, b.Key))
 	})
 }
 
@@ -152,7 +145,7 @@ type Winner struct {
 // a source or, without a name, of the target, which evaluates expressions.
 func Combine(ctx context.Context, conns *chunk.Conns, t *plan.Table, columns []*plan.Column, place string, all []*Winner) (results [][]any, bad []error, err error) {
 	q := conns.Target
-	if place != inTarget {
+	if place != "" {
 		if q, err = conns.Source(ctx, place); err != nil {
 			return nil, nil, err
 		}
@@ -199,7 +192,7 @@ func Combine(ctx context.Context, conns *chunk.Conns, t *plan.Table, columns []*
 			}
 		}
 		made, wrong, err := combineLists(ctx, q, column, lists)
-		if err != nil && place != inTarget {
+		if err != nil && place != "" {
 			err = dialect.OfSource(place, err)
 		}
 		if err != nil {
@@ -223,7 +216,7 @@ func ReadRows(ctx context.Context, conns *chunk.Conns, t *plan.Table, place stri
 		return found, nil
 	}
 	q := conns.Target
-	if place != inTarget {
+	if place != "" {
 		var err error
 		if q, err = conns.Source(ctx, place); err != nil {
 			return nil, err
@@ -232,7 +225,7 @@ func ReadRows(ctx context.Context, conns *chunk.Conns, t *plan.Table, place stri
 	by := chunk.ColumnsOf(t, t.RowKey())
 	list := slices.Clone(by)
 	for _, c := range columns {
-		if has(place, c) {
+		if place == "" || c.In(place) {
 			list = append(list, c)
 		}
 	}
@@ -246,7 +239,7 @@ func ReadRows(ctx context.Context, conns *chunk.Conns, t *plan.Table, place stri
 	rows, err := chunk.ReadKeys(ctx, q.Engine, q, t.Name, list, by, fit)
 	if err != nil {
 		err = q.Engine.Failed(fmt.Sprintf("read rows of table %q that are merged", t.Name), err)
-		if place != inTarget {
+		if place != "" {
 			err = dialect.OfSource(place, err)
 		}
 		return nil, err
@@ -254,7 +247,7 @@ func ReadRows(ctx context.Context, conns *chunk.Conns, t *plan.Table, place stri
 	for _, row := range rows {
 		values, rest := make([]any, len(columns)), row[len(by):]
 		for n, c := range columns {
-			if has(place, c) {
+			if place == "" || c.In(place) {
 				values[n], rest = rest[0], rest[1:]
 			}
 		}

@@ -12,21 +12,6 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// An IDColumn is a column of a source table whose values have ids in them. It
-// finds them, and puts others in their places.
-type IDColumn struct {
-	table   *ledger.SourceTable
-	Column  *plan.Column
-	At      int
-	Parents []*ledger.SourceTable // for each of the column's references; nil if the source does not have the table
-	role    role
-	Exact   bool // whether rows that keep their id must be seen to exist
-	none    map[string]bool
-	// for each of the references of RoleJSON and RolePacked, whether its path led to a value; nil until there was a
-	// value
-	Reached []bool
-}
-
 // NewIDColumn returns a column, given the tables of the source by name.
 func NewIDColumn(codecs Codecs, tables map[string]*ledger.SourceTable, t *ledger.SourceTable, at int) (*IDColumn, error) {
 	c := t.Columns[at]
@@ -40,6 +25,21 @@ func NewIDColumn(codecs Codecs, tables map[string]*ledger.SourceTable, t *ledger
 	var err error
 	f.role, err = newRole(f, codecs)
 	return f, err
+}
+
+// newRole returns the role of a column.
+func newRole(f *IDColumn, codecs Codecs) (role, error) {
+	switch f.Column.Role {
+	case plan.RolePolymorphic:
+		return newPolymorphic(f)
+	case plan.RoleList:
+		return list{column{f}}, nil
+	case plan.RoleJSON:
+		return newJSON(f)
+	case plan.RolePacked:
+		return newPacked(f, codecs)
+	}
+	return single{column{f}}, nil
 }
 
 // idle reports whether all ids stay as they are without a look at them.
@@ -147,6 +147,3 @@ func (f *IDColumn) each(r *Row, visit func(ref int, text string, id int64, valid
 	})
 	return err
 }
-
-// ColumnError says which column an error is of.
-func ColumnError(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -20,7 +24,7 @@ type Rewriter struct {
 	codecs Codecs
 	source *Checker
 
-	remembered *RememberedIdentities // of a dry run, instead of IDs
+	remembered *clash.RememberedIdentities // of a dry run, instead of IDs
 }
 
 // NewRewriter returns one for the tables of a source, by sessions of the target
@@ -30,7 +34,7 @@ func NewRewriter(codecs Codecs, tables map[string]*ledger.SourceTable, target, s
 }
 
 // NewForecaster returns a Rewriter of a dry run, by what that remembers. It can resolve and replace references only.
-func NewForecaster(codecs Codecs, tables map[string]*ledger.SourceTable, remembered *RememberedIdentities, source *chunk.Session) *Rewriter {
+func NewForecaster(codecs Codecs, tables map[string]*ledger.SourceTable, remembered *clash.RememberedIdentities, source *chunk.Session) *Rewriter {
 	return &Rewriter{Tables: tables, codecs: codecs, source: &Checker{source.Engine, source}, remembered: remembered}
 }
 
@@ -239,4 +243,16 @@ func Replace(columns []*IDColumn, rows []Row, found Successors, stand func() Sta
 			r.New, r.Fate, r.Why = nil, ledger.Dropped, r.Lacks[at].Column.Name+" = "+r.Lacks[at].ID
 		}
 	}
+}
+
+// Stored returns a value of snow_merge_changes as it is in rows.
+func Stored(e *dialect.Dialect, c *plan.Column, v any) any {
+	text, ok := v.(string)
+	if !ok || sqltype.Of(e.Kind, c.Type).Kind != sqltype.Integer || e.Carrier(c) == dialect.CarryText {
+		return v
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	return v
 }

@@ -1,11 +1,30 @@
 package rekey
 
 import (
+	"fmt"
+
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A role knows where the ids are in the values of a column. Each role is in a file of its own, and newRole knows all.
+// An IDColumn is a column of a source table whose values have ids in them. It
+// finds them, and puts others in their places.
+type IDColumn struct {
+	table   *ledger.SourceTable
+	Column  *plan.Column
+	At      int
+	Parents []*ledger.SourceTable // for each of the column's references; nil if the source does not have the table
+	role    role
+	Exact   bool // whether rows that keep their id must be seen to exist
+	none    map[string]bool
+	// for each of the references of RoleJSON and RolePacked, whether its path led to a value; nil until there was a
+	// value
+	Reached []bool
+}
+
+// A role knows where the ids are in the values of a column. Each role is in a file of its own, and newRole in
+// id_column.go knows all.
 type role interface {
 	// edit does what [IDColumn.Edit] does, with whatever is in the place of an id.
 	edit(r *Row, by editor) (value any, lost bool, err error)
@@ -16,21 +35,6 @@ type role interface {
 
 // An editor returns what is to be in the place of an id of a reference, and false if nothing is.
 type editor func(ref int, text string) (string, bool)
-
-// newRole returns the role of a column.
-func newRole(f *IDColumn, codecs Codecs) (role, error) {
-	switch f.Column.Role {
-	case plan.RolePolymorphic:
-		return newPolymorphic(f)
-	case plan.RoleList:
-		return list{column{f}}, nil
-	case plan.RoleJSON:
-		return newJSON(f)
-	case plan.RolePacked:
-		return newPacked(f, codecs)
-	}
-	return single{column{f}}, nil
-}
 
 // A column is what most roles have in common.
 type column struct{ *IDColumn }
@@ -51,3 +55,15 @@ func like(v any, text string) any {
 	}
 	return text
 }
+
+// byColumn returns the index of the column that [plan.Column.By] names.
+func (f *IDColumn) byColumn() (int, error) {
+	by := f.table.Position(f.Column.By)
+	if by < 0 {
+		return by, &plan.Error{Table: f.table.Table.Name, Column: f.Column.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", f.Column.By, f.table.Source)}
+	}
+	return by, nil
+}
+
+// ColumnError says which column an error is of.
+func ColumnError(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }

@@ -1,7 +1,6 @@
 package rekey
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -30,15 +29,6 @@ type polymorphic struct {
 func newPolymorphic(f *IDColumn) (role, error) {
 	by, err := f.byColumn()
 	return polymorphic{column{f}, by}, err
-}
-
-// byColumn returns the index of the column that [plan.Column.By] names.
-func (f *IDColumn) byColumn() (int, error) {
-	by := f.table.Position(f.Column.By)
-	if by < 0 {
-		return by, &plan.Error{Table: f.table.Table.Name, Column: f.Column.Name, Reason: fmt.Sprintf("by is %q, which source %q does not have or computes itself", f.Column.By, f.table.Source)}
-	}
-	return by, nil
 }
 
 func (f polymorphic) edit(r *Row, by editor) (value any, lost bool, err error) {

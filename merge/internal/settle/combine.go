@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -69,7 +70,7 @@ type Decision struct{ Before, After []any }
 
 // ReadDecisions returns what was decided on some winners in the target, by [sqlvalue.FormatKey] of their keys.
 func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, rows []*rekey.Winner) (map[string]*Decision, error) {
-	columns := rekey.CombinedColumns(t)
+	columns := clash.CombinedColumns(t)
 	found := map[string]*Decision{}
 	under := map[string][]*rekey.Winner{}
 	for _, row := range rows {
@@ -108,7 +109,7 @@ func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *pla
 
 // CheckCombined returns why the target does not take values of the columns that are combined.
 func CheckCombined(d sqlsnow.Dialect, t *plan.Table, into func(*plan.Column) *plan.Column, values []any) error {
-	for n, c := range rekey.CombinedColumns(t) {
+	for n, c := range clash.CombinedColumns(t) {
 		if reason := RoomOf(d, into(c)).Misfit(values[n]); reason != "" {
 			return rekey.ColumnError(c.Name, errors.New("combined: "+reason))
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/settle"
@@ -20,7 +21,7 @@ import (
 // decideCombined decides what values rows of the target get of rows that are merged into them, and writes it down
 // with what they have now. The rows themselves are changed when nothing is decided any more.
 func decideCombined(ctx context.Context, w *work.Writer, t *plan.Table, order []string) error {
-	if len(rekey.CombinedColumns(t)) == 0 || t.Empty {
+	if len(clash.CombinedColumns(t)) == 0 || t.Empty {
 		return nil
 	}
 	l := ledger.Of(w.Conns.Target)
@@ -51,7 +52,7 @@ func decideCombined(ctx context.Context, w *work.Writer, t *plan.Table, order []
 
 // combined returns what becomes of rows of the target, by the source of the first row that is merged into each.
 func combined(ctx context.Context, w *work.Writer, t *plan.Table, rows []*rekey.Winner) (map[string][]ledger.Change, error) {
-	results, bad, err := rekey.Combine(ctx, w.Conns, t, rekey.CombinedColumns(t), "", rows)
+	results, bad, err := rekey.Combine(ctx, w.Conns, t, clash.CombinedColumns(t), "", rows)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func combined(ctx context.Context, w *work.Writer, t *plan.Table, rows []*rekey.
 		if err != nil {
 			return nil, w.Run.Table(first.Source, t.Name).RowError(first.Key, err)
 		}
-		for n, c := range rekey.CombinedColumns(t) {
+		for n, c := range clash.CombinedColumns(t) {
 			changes[first.Source] = append(changes[first.Source], ledger.Change{
 				Row: ledger.TargetRow(row.Key), Column: c.Name, Kind: ledger.ChangeCombined, Before: text(row.Own[n]), After: text(results[i][n]),
 			})
@@ -88,7 +89,7 @@ func combined(ctx context.Context, w *work.Writer, t *plan.Table, rows []*rekey.
 func updateCombined(ctx context.Context, w *work.Writer) error {
 	l := ledger.Of(w.Conns.Target)
 	for _, t := range w.Order {
-		if len(rekey.CombinedColumns(t)) == 0 || t.Empty {
+		if len(clash.CombinedColumns(t)) == 0 || t.Empty {
 			continue
 		}
 		order, err := w.Plan.Precedence(t)
@@ -115,7 +116,7 @@ func updateCombined(ctx context.Context, w *work.Writer) error {
 }
 
 func updateRows(ctx context.Context, w *work.Writer, t *plan.Table, rows []*rekey.Winner, values map[string]*settle.Decision) error {
-	e, target, columns := w.Engine, w.Conns.Target, rekey.CombinedColumns(t)
+	e, target, columns := w.Engine, w.Conns.Target, clash.CombinedColumns(t)
 	var set, match []string
 	for n, c := range columns {
 		set = append(set, e.Quote(c.Name)+" = "+e.Placeholder(n+1))

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -19,7 +19,7 @@ import (
 // tables into the chunks that the later phases go by.
 func mint(ctx context.Context, w *work.Writer) (err error) {
 	target := w.Conns.Target
-	if looksBack(w.Plan) || slices.ContainsFunc(w.Order, func(t *plan.Table) bool { return len(rekey.CombinedColumns(t)) > 0 }) {
+	if looksBack(w.Plan) || slices.ContainsFunc(w.Order, func(t *plan.Table) bool { return len(clash.CombinedColumns(t)) > 0 }) {
 		if err := ledger.Of(target).IndexMap(ctx); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func mintSources(ctx context.Context, w *work.Writer, t *plan.Table, totals work
 		return err
 	}
 	l := ledger.Of(w.Conns.Target)
-	conflicts := rekey.NewConflicts(w.Plan, w.Conns, &rekey.MappedIdentities{Ids: ledger.MapOf(w.Conns.Target), Run: w.Run})
+	conflicts := clash.New(w.Plan, w.Conns, &clash.MappedIdentities{Ids: ledger.MapOf(w.Conns.Target), Run: w.Run})
 	for _, source := range order {
 		if err := conflicts.Resume(ctx, l, w.Run.Table(source, t.Name)); err != nil {
 			return err
@@ -131,7 +131,7 @@ func beginMint(ctx context.Context, w *work.Writer) (work.Totals, error) {
 }
 
 // mintTable goes through one table of one source.
-func mintTable(ctx context.Context, w *work.Writer, t *ledger.SourceTable, totals work.Totals, conflicts *rekey.Conflicts) error {
+func mintTable(ctx context.Context, w *work.Writer, t *ledger.SourceTable, totals work.Totals, conflicts *clash.Finder) error {
 	seen, err := ledger.Of(w.Conns.Target).Done(ctx, t, ledger.PhaseMint)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func mintTable(ctx context.Context, w *work.Writer, t *ledger.SourceTable, total
 
 // mintNumbers goes through one table of one source. Dense ids begin with next, if that is not 0: where the ids of the
 // source before have ended. It returns where they end.
-func mintNumbers(ctx context.Context, w *work.Writer, t *ledger.SourceTable, totals work.Totals, conflicts *rekey.Conflicts, next uint64) (uint64, error) {
+func mintNumbers(ctx context.Context, w *work.Writer, t *ledger.SourceTable, totals work.Totals, conflicts *clash.Finder, next uint64) (uint64, error) {
 	if !t.Rekeys || t.Ids.IDs != plan.IDsDense {
 		return next, mintTable(ctx, w, t, totals, conflicts)
 	}

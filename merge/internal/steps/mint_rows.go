@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -19,7 +20,7 @@ var errNull = errors.New("its primary key has a NULL, as SQLite allows: no row c
 type minter struct {
 	*work.Writer
 	table     *ledger.SourceTable
-	conflicts *rekey.Conflicts
+	conflicts *clash.Finder
 	rewriter  *rekey.Rewriter
 	writer    *chunk.Inserter     // of the map
 	part      *ledger.SourceTable // the same table with the columns that decide
@@ -38,7 +39,7 @@ type minter struct {
 }
 
 // newMinter returns one that begins after the last chunk of the ledger.
-func newMinter(ctx context.Context, w *work.Writer, t *ledger.SourceTable, conflicts *rekey.Conflicts) (*minter, error) {
+func newMinter(ctx context.Context, w *work.Writer, t *ledger.SourceTable, conflicts *clash.Finder) (*minter, error) {
 	rewriter, err := work.NewRewriter(ctx, w.Job, w.Run, w.Conns, t, nil)
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 	if err := m.rewriter.Leave(ctx, m.part, all); err != nil {
 		return err
 	}
-	verdicts, err := m.conflicts.Decide(ctx, m.part, all)
+	verdicts, err := rekey.Decide(ctx, m.conflicts, m.part, all)
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func (m *minter) decide(ctx context.Context, rows [][]any) error {
 }
 
 // enter adds what becomes of one row to what is written.
-func (m *minter) enter(r rekey.Row, v rekey.Verdict, c *ledger.Chunk) error {
+func (m *minter) enter(r rekey.Row, v clash.Verdict, c *ledger.Chunk) error {
 	if v.Failed != nil {
 		return v.Failed
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/settle"
@@ -18,7 +19,7 @@ import (
 func compareCombined(ctx context.Context, v *verifying) error {
 	conns := v.others[0]
 	for _, t := range v.Order {
-		if len(rekey.CombinedColumns(t)) == 0 || t.Empty {
+		if len(clash.CombinedColumns(t)) == 0 || t.Empty {
 			continue
 		}
 		order, err := v.Plan.Precedence(t)
@@ -40,7 +41,7 @@ func compareCombined(ctx context.Context, v *verifying) error {
 }
 
 func compareWinners(ctx context.Context, v *verifying, conns *chunk.Conns, t *plan.Table, rows []*rekey.Winner) error {
-	columns := rekey.CombinedColumns(t)
+	columns := clash.CombinedColumns(t)
 	known, err := settle.ReadDecisions(ctx, ledger.Of(conns.Target), v.run, t, rows)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package rekey
+package clash
 
 import (
 	"strings"
@@ -42,7 +42,7 @@ func TestContestsOfASource(t *testing.T) {
 			{Columns: []string{"tag"}, Rule: plan.RuleFail},
 		},
 	}
-	c := &Conflicts{plan: &plan.Plan{Sources: []string{"a", "b", "c"}, Tables: []*plan.Table{table}}}
+	c := &Finder{plan: &plan.Plan{Sources: []string{"a", "b", "c"}, Tables: []*plan.Table{table}}}
 	for source, want := range map[string]string{
 		"a": "id: target; name: target c; tag: target",
 		"b": "name: target c a", // its ids are new, and it has no tags

@@ -1,4 +1,4 @@
-package rekey
+package clash
 
 import (
 	"cmp"
@@ -7,13 +7,10 @@ import (
 	"maps"
 	"math/big"
 	"slices"
-	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
-	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
-	"github.com/shardsnow/snow/merge/plan"
 )
 
 // contend removes the hits in the n-th place ahead that do not come before their rows after all, by
@@ -36,7 +33,7 @@ func (r *round) contend(ctx context.Context, n int, hits map[int]hit) error {
 		return err
 	}
 	maps.DeleteFunc(hits, func(i int, _ hit) bool {
-		if order := slices.CompareFunc(ours[i], others[i], compareScores); order != 0 {
+		if order := slices.CompareFunc(ours[i], others[i], CompareScores); order != 0 {
 			return order > 0
 		}
 		return n >= r.later
@@ -89,8 +86,8 @@ func (r *round) evaluate(ctx context.Context, source string, keys map[int][]any,
 	return found, nil
 }
 
-// compareScores compares two values of a winner expression: NULL is below numbers, and those are below other texts.
-func compareScores(a, b any) int {
+// CompareScores compares two values of a winner expression: NULL is below numbers, and those are below other texts.
+func CompareScores(a, b any) int {
 	number := func(v any) (*big.Rat, int) {
 		if v == nil {
 			return nil, 0
@@ -138,16 +135,4 @@ func (r *round) set(ctx context.Context, rows []int) error {
 		}
 	}
 	return nil
-}
-
-// Stored returns a value of snow_merge_changes as it is in rows.
-func Stored(e *dialect.Dialect, c *plan.Column, v any) any {
-	text, ok := v.(string)
-	if !ok || sqltype.Of(e.Kind, c.Type).Kind != sqltype.Integer || e.Carrier(c) == dialect.CarryText {
-		return v
-	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return n
-	}
-	return v
 }

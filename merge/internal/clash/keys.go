@@ -1,4 +1,4 @@
-package rekey
+package clash
 
 import (
 	"cmp"
@@ -12,13 +12,13 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// Conflicts finds rows that clash in a unique key with rows of the target or of
+// Finder finds rows that clash in a unique key with rows of the target or of
 // earlier sources, and decides what becomes of them. The databases compare, by
 // the collations of their columns. It is not safe for concurrent use.
 //
 // Tables must come in the order of [plan.Plan.MintOrder], and the sources of a table
 // in the order of [plan.Plan.Precedence].
-type Conflicts struct {
+type Finder struct {
 	e     *dialect.Dialect
 	plan  *plan.Plan
 	conns *chunk.Conns
@@ -29,9 +29,9 @@ type Conflicts struct {
 	seed    maphash.Seed
 }
 
-// NewConflicts returns one that asks by the sessions of conns, and takes rows for one as ids says.
-func NewConflicts(p *plan.Plan, conns *chunk.Conns, ids Identities) *Conflicts {
-	return &Conflicts{
+// New returns one that asks by the sessions of conns, and takes rows for one as ids says.
+func New(p *plan.Plan, conns *chunk.Conns, ids Identities) *Finder {
+	return &Finder{
 		e: conns.Engine, plan: p, conns: conns, ids: ids,
 		Empty: map[string]bool{}, renames: map[uint64]uint64{}, seed: maphash.MakeSeed(),
 	}
@@ -52,7 +52,7 @@ type contest struct {
 const inTarget = ""
 
 // contests returns the unique keys that rows of a source may clash in.
-func (c *Conflicts) contests(t *plan.Table, source string) []*contest {
+func (c *Finder) contests(t *plan.Table, source string) []*contest {
 	uniques := t.Unique
 	if len(t.PrimaryKey) > 0 && !slices.ContainsFunc(uniques, func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) }) {
 		uniques = append([]*plan.Unique{{Columns: t.PrimaryKey, Rule: plan.RuleFail}}, uniques...)
@@ -107,7 +107,7 @@ func (k *contest) in(source string) bool {
 func has(place string, c *plan.Column) bool { return place == inTarget || c.In(place) }
 
 // Needs returns the columns whose values decide must be given.
-func (c *Conflicts) Needs(t *plan.Table, source string) []*plan.Column {
+func (c *Finder) Needs(t *plan.Table, source string) []*plan.Column {
 	need := map[*plan.Column]bool{}
 	for _, column := range chunk.ColumnsOf(t, t.RowKey()) {
 		need[column] = true
@@ -123,11 +123,11 @@ func (c *Conflicts) Needs(t *plan.Table, source string) []*plan.Column {
 	return slices.DeleteFunc(slices.Clone(t.Columns), func(column *plan.Column) bool { return !need[column] })
 }
 
-func (c *Conflicts) blobs() bool { return c.e.Kind == sqlsnow.SQLite }
+func (c *Finder) blobs() bool { return c.e.Kind == sqlsnow.SQLite }
 
 // isEmpty reports whether the target has no rows of a table. Nothing is copied
 // while clashes are looked for, so that stays as it is.
-func (c *Conflicts) isEmpty(ctx context.Context, t *plan.Table) (empty bool, err error) {
+func (c *Finder) isEmpty(ctx context.Context, t *plan.Table) (empty bool, err error) {
 	empty, known := c.Empty[t.Name]
 	if !known {
 		var rows int
@@ -142,3 +142,8 @@ func (c *Conflicts) isEmpty(ctx context.Context, t *plan.Table) (empty bool, err
 
 // competes reports whether a row of a source may have to give way to a row of a source that comes later.
 func competes(u *plan.Unique) bool { return u.Rule == plan.RuleSuffix && (u.Both || len(u.Winner) > 0) }
+
+// CombinedColumns returns the columns where rows get values that come from rows merged into them.
+func CombinedColumns(t *plan.Table) []*plan.Column {
+	return slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Combine == plan.CombineKeep })
+}

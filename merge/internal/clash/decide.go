@@ -1,4 +1,4 @@
-package rekey
+package clash
 
 import (
 	"context"
@@ -7,41 +7,14 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
-	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// Decide decides which of the rows of a source table go, and returns a verdict on each row. The rows have values for
-// the columns that [Conflicts.Needs] returns. It writes nothing.
-func (c *Conflicts) Decide(ctx context.Context, t *ledger.SourceTable, all []Row) ([]Verdict, error) {
-	var rows [][]any
-	var at []int // of rows
-	for i, r := range all {
-		if r.New != nil {
-			rows, at = append(rows, r.Old), append(at, i)
-		}
-	}
-	found, err := c.verdicts(ctx, t.Table, t.Source, t.Columns, rows)
-	if err != nil {
-		return nil, err
-	}
-	verdicts := make([]Verdict, len(all))
-	for n, i := range at {
-		verdicts[i] = found[n]
-		switch r := &all[i]; {
-		case found[n].Merged:
-			r.New, r.Fate = nil, ledger.Merged
-		case t.Rekeys:
-			r.Fate = ledger.Rekeyed
-		}
-	}
-	return verdicts, nil
-}
-
-// verdicts returns a verdict on each row, which has a value for each of columns.
-func (c *Conflicts) verdicts(ctx context.Context, t *plan.Table, source string, columns []*plan.Column, rows [][]any) ([]Verdict, error) {
+// Decide returns a verdict on each row of a source. The rows have values for columns, including the ones that
+// [Finder.Needs] returns. It writes nothing.
+func (c *Finder) Decide(ctx context.Context, t *plan.Table, source string, columns []*plan.Column, rows [][]any) ([]Verdict, error) {
 	verdicts := make([]Verdict, len(rows))
 	for _, k := range c.contests(t, source) {
 		if none, err := c.none(ctx, k); err != nil {
@@ -49,7 +22,7 @@ func (c *Conflicts) verdicts(ctx context.Context, t *plan.Table, source string, 
 		} else if none {
 			continue
 		}
-		r := &round{Conflicts: c, contest: k, source: source, columns: columns, rows: rows, verdicts: verdicts}
+		r := &round{Finder: c, contest: k, source: source, columns: columns, rows: rows, verdicts: verdicts}
 		if err := r.run(ctx); err != nil {
 			return nil, err
 		}
@@ -58,7 +31,7 @@ func (c *Conflicts) verdicts(ctx context.Context, t *plan.Table, source string, 
 }
 
 // none reports whether no row can clash in a unique key, whatever its values: there are no rows that come first.
-func (c *Conflicts) none(ctx context.Context, k *contest) (bool, error) {
+func (c *Finder) none(ctx context.Context, k *contest) (bool, error) {
 	if len(k.ahead) > 1 || k.unique.Rule == plan.RuleRenumber || slices.ContainsFunc(k.columns, (*plan.Column).HoldsReferences) {
 		return false, nil
 	}

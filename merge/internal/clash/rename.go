@@ -1,4 +1,4 @@
-package rekey
+package clash
 
 import (
 	"cmp"
@@ -114,13 +114,13 @@ func TextLength(d sqlsnow.Dialect, c *plan.Column, text string) int {
 	return utf8.RuneCountInString(text)
 }
 
-func (c *Conflicts) hash(parts ...string) uint64 {
+func (c *Finder) hash(parts ...string) uint64 {
 	return maphash.String(c.seed, strings.Join(parts, "\x00"))
 }
 
 // reserve keeps a new name for a row, and reports whether it was free. Names that
 // differ in case only may be one to the database.
-func (c *Conflicts) reserve(table, column, name, source, row string) bool {
+func (c *Finder) reserve(table, column, name, source, row string) bool {
 	key, owner := c.hash(table, column, strings.ToLower(name)), c.hash(source, row)
 	other, taken := c.renames[key]
 	if !taken {
@@ -131,7 +131,7 @@ func (c *Conflicts) reserve(table, column, name, source, row string) bool {
 
 // Resume takes over the names that a source's rows were given before the run
 // was interrupted.
-func (c *Conflicts) Resume(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable) error {
+func (c *Finder) Resume(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable) error {
 	renames, err := l.Renames(ctx, t)
 	for _, r := range renames {
 		name, _ := r.After.(string)

@@ -1,4 +1,4 @@
-package rekey
+package clash
 
 import (
 	"cmp"
@@ -36,7 +36,7 @@ type numbered struct {
 // lowest that are free, in the order of their own. Rows of the target keep theirs in any case.
 func (n *numbering) add(place string, rows []numbered) {
 	slices.SortFunc(rows, func(a, b numbered) int {
-		return cmp.Or(slices.CompareFunc(a.group, b.group, compareScores), cmp.Compare(a.number, b.number), strings.Compare(sqlvalue.FormatRow(a.key), sqlvalue.FormatRow(b.key)))
+		return cmp.Or(slices.CompareFunc(a.group, b.group, CompareScores), cmp.Compare(a.number, b.number), strings.Compare(sqlvalue.FormatRow(a.key), sqlvalue.FormatRow(b.key)))
 	})
 	seen := map[int64]bool{}
 	clash := false
@@ -88,7 +88,7 @@ func (r *round) renumber(ctx context.Context, tuples map[int][]any) error {
 	if len(groups) == 0 {
 		return nil
 	}
-	g := &round{Conflicts: r.Conflicts, source: r.source, columns: r.columns, rows: r.rows, verdicts: r.verdicts}
+	g := &round{Finder: r.Finder, source: r.source, columns: r.columns, rows: r.rows, verdicts: r.verdicts}
 	g.contest = &contest{table: r.table, unique: r.unique, columns: slices.Delete(slices.Clone(r.contest.columns), at, at+1)}
 	var others []string
 	for _, c := range g.contest.columns {

@@ -1,4 +1,4 @@
-package rekey
+package clash
 
 import (
 	"context"
@@ -46,7 +46,7 @@ type Rename struct {
 
 // A round is a contest between some rows of a source.
 type round struct {
-	*Conflicts
+	*Finder
 	*contest
 	source   string
 	columns  []*plan.Column
@@ -250,7 +250,7 @@ func (r *round) every(ctx context.Context, place string, tuples map[int][]any) (
 }
 
 // CompareKeys compares what tells rows apart, in an order that is the same on all databases.
-func CompareKeys(a, b []any) int { return slices.CompareFunc(a, b, compareScores) }
+func CompareKeys(a, b []any) int { return slices.CompareFunc(a, b, CompareScores) }
 
 // alive takes out of hits the rows of a source that are left out. Rows of a source that comes later may be left out
 // for what they refer to, which is not known yet.
