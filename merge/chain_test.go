@@ -109,7 +109,7 @@ func (f *fixture) wantChain(source, server string, levels ...int) {
 		}
 	}
 	for n := 1; n <= chainRows; n++ {
-		check("heroes", 2*n, 1, fmt.Sprint(server, " ", 2*n), slices.Contains(levels, n%50))
+		check("heroes", 2*n, 7, fmt.Sprint(server, " ", 2*n), slices.Contains(levels, n%50))
 	}
 	for n := 1; n <= 20*chainRows; n++ {
 		check("orders", 3*n, 97, fmt.Sprint(server, " ", 3*n), false)

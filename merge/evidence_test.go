@@ -17,7 +17,7 @@ import (
 // TestEvidence asks Inspect about one column at a time, of a source beside which
 // there are 3000 players, with ids from 1 on.
 func TestEvidence(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	const fill = "INSERT INTO things SELECT seq, %s FROM seq_1_to_%d"
 	tests := []struct {
 		name   string
@@ -107,7 +107,7 @@ func TestEvidence(t *testing.T) {
 
 // TestKinds asks Inspect which rows get new ids.
 func TestKinds(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	const snow = "7200000000000000000"
 	tests := []struct {
 		name     string
@@ -169,7 +169,7 @@ func TestKinds(t *testing.T) {
 // What names a player by its name would not follow a player who is renamed: Inspect says so, and proposes no suffix
 // if it is a foreign key that does so.
 func TestSuffixAndNamesElsewhere(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	for _, test := range []struct{ foreign, rule, says string }{
 		{", FOREIGN KEY (player_name) REFERENCES players (name)", "fail", "no suffix: foreign keys tie ladder.player_name to name"},
 		{"", "suffix", "ladder.player_name of the same values would not follow a new name"},

@@ -3,7 +3,6 @@ package merge
 import (
 	"context"
 	"database/sql"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -88,44 +87,26 @@ func leftOut(ctx context.Context, l ledger.Ledger, t *ledger.SourceTable, oldID 
 // deleted since. A row that kept its id in that merge has no line of it. Export holds one list of ids at a time
 // in memory, a few thousand at most.
 func Export(ctx context.Context, d sqlsnow.Dialect, target *sql.DB, w io.Writer) error {
-	e, err := dialect.Of(d)
-	if err == nil {
-		err = export(ctx, e, target, csv.NewWriter(w))
-	}
-	if err != nil {
-		return fmt.Errorf("merge: export: %w", err)
-	}
-	return nil
-}
-
-func export(ctx context.Context, e *dialect.Dialect, target chunk.Queryer, w *csv.Writer) error {
-	l := ledger.Ledger{Engine: e, Q: target}
-	c, err := newChains(ctx, l)
-	if err != nil {
-		return err
-	}
-	if err := w.Write([]string{"source", "table", "old_id", "new_id"}); err != nil {
-		return err
-	}
-	line := func(source, table string) func(int64, ledger.Successor) error {
-		return func(old int64, after ledger.Successor) error {
-			id := ""
-			if after.Fate != ledger.Dropped {
-				id = strconv.FormatInt(after.ID, 10)
+	return writeList(ctx, d, target, w, "export", "source,table,old_id,new_id", func(c *chains, line func(...string) error) error {
+		of := func(source, table string) func(int64, ledger.Successor) error {
+			return func(old int64, after ledger.Successor) error {
+				id := ""
+				if after.Fate != ledger.Dropped {
+					id = strconv.FormatInt(after.ID, 10)
+				}
+				return line(source, table, strconv.FormatInt(old, 10), id)
 			}
-			return w.Write([]string{source, table, strconv.FormatInt(old, 10), id})
 		}
-	}
-	for _, t := range c.merged {
-		if err := (ledger.IDMap{Ledger: l}).Each(ctx, t, line(t.Source, t.Table.Name)); err != nil {
-			return err
+		for _, t := range c.merged {
+			if err := (ledger.IDMap{Ledger: c.l}).Each(ctx, t, of(t.Source, t.Table.Name)); err != nil {
+				return err
+			}
 		}
-	}
-	for _, e := range c.earlier {
-		if err := c.each(ctx, e, line(e.Path, e.Table)); err != nil {
-			return err
+		for _, e := range c.earlier {
+			if err := c.each(ctx, e, of(e.Path, e.Table)); err != nil {
+				return err
+			}
 		}
-	}
-	w.Flush()
-	return w.Error()
+		return nil
+	})
 }

@@ -184,7 +184,7 @@ func decide(p *plan.Plan) {
 }
 
 func TestInspect(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	old := newSource(t, server, "old", gameServer("old", 1)...)
 	young := newSource(t, server, "young", append(gameServer("young", 7_200_000_000_000_000_000),
 		"ALTER TABLE players ADD COLUMN vip TINYINT NOT NULL DEFAULT 0", "ALTER TABLE players MODIFY name VARCHAR(30) COLLATE utf8mb4_bin NOT NULL")...)
@@ -269,7 +269,7 @@ func TestInspect(t *testing.T) {
 
 // TestInspectOnlyReads gives Inspect an account that may do nothing else.
 func TestInspectOnlyReads(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	name := server.CreateDatabase(t)
 	dsn := server.DSN(name)
 	owner, err := sql.Open("mysql", dsn)
@@ -343,7 +343,7 @@ func TestInspectErrors(t *testing.T) {
 
 // TestSchema makes a target by the plan's statements, and inspects that.
 func TestSchema(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	old := newSource(t, server, "old", gameServer("old", 1)...)
 	young := newSource(t, server, "young", gameServer("young", 7_200_000_000_000_000_000)...)
 	p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, old, young)

@@ -12,7 +12,7 @@ import (
 
 // New ids are numbers in the order of the old ids, also after an interruption, and are verified.
 func TestNumbers(t *testing.T) {
-	const rows = 3000
+	const rows = 600
 	for _, kind := range []plan.IDs{plan.IDsDense, plan.IDsOffset} {
 		for _, packRows := range []int{-1, rows} {
 			for _, phase := range []string{"", "mint", "copy"} {
@@ -38,7 +38,7 @@ func TestNumbers(t *testing.T) {
 						old, id := 3*(i%rows+1), i+1
 						if kind == plan.IDsOffset {
 							if id = old; i >= rows {
-								id += 9000 // the highest old id is 9000, and the lowest 3
+								id += 3 * rows // the highest old id; the lowest is 3
 							}
 						}
 						if want := strconv.Itoa(old) + " " + strconv.Itoa(id); line != want {
@@ -47,7 +47,7 @@ func TestNumbers(t *testing.T) {
 					}
 					highest := 2 * rows
 					if kind == plan.IDsOffset {
-						highest = 18_000
+						highest = 6 * rows
 					}
 					f.exec(f.target, "INSERT INTO orders (created_at) VALUES (NULL)")
 					if got := f.rows(f.target, "SELECT MAX(id) FROM orders"); got != strconv.Itoa(highest+501) {

@@ -50,8 +50,11 @@ func TestPacks(t *testing.T) {
 		if notes[i] != id+" "+old {
 			t.Fatalf("row %s: got id %s, want %s", old, id, notes[i])
 		}
+		if i%100 > 0 {
+			continue
+		}
 		n, _ := strconv.ParseInt(old, 10, 64)
-		if got, err := merge.Lookup(t.Context(), sqlsnow.MySQL, f.target, "s1", "orders", n); i%100 == 0 && (err != nil || got.String() != id) {
+		if got, err := merge.Lookup(t.Context(), sqlsnow.MySQL, f.target, "s1", "orders", n); err != nil || got.String() != id {
 			t.Errorf("lookup of %s: got %v, %v, want %s", old, got, err, id)
 		}
 	}
@@ -165,18 +168,15 @@ func TestVerifyPacks(t *testing.T) {
 	}
 }
 
-// Small tables have rows of the map, and so have all if packs are not wanted.
+// All tables have rows of the map if packs are not wanted, and small ones by default.
 func TestNoPacks(t *testing.T) {
 	for name, test := range map[string]struct {
 		columns        string
 		rows, packRows int
 		want           bool
 	}{
-		"small":       {"v INT, PRIMARY KEY (id)", 49, 50, false},
-		"never":       {"v INT, PRIMARY KEY (id)", 50, -1, false},
-		"by default":  {"v INT, PRIMARY KEY (id)", 50, 0, false},
-		"descending":  {"v INT, PRIMARY KEY (id DESC)", 50, 50, true},
-		"referred to": {"parent INT, PRIMARY KEY (id), FOREIGN KEY (parent) REFERENCES orders (id)", 50, 50, true},
+		"never":      {"v INT, PRIMARY KEY (id)", 50, -1, false},
+		"by default": {"v INT, PRIMARY KEY (id)", 50, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, "", []string{"CREATE TABLE orders (id INT, " + test.columns + ")"}, []string{

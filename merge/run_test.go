@@ -39,7 +39,7 @@ type fixture struct {
 // parameters are of the DSN.
 func newFixture(t *testing.T, parameters string, schema []string, sources ...[]string) *fixture {
 	t.Helper()
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	open := func(parameters string) *sql.DB {
 		db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t))+parameters)
 		if err != nil {
@@ -289,46 +289,6 @@ func TestLostLease(t *testing.T) {
 	}
 }
 
-// A source that changes between two phases is found, whether new ids are in rows of the map, in packs, or none.
-func TestChangedSources(t *testing.T) {
-	for name, test := range map[string]struct {
-		change string
-		row    string
-	}{
-		"less":            {"DELETE FROM items WHERE id = 150", "[200]"},
-		"other":           {"UPDATE items SET id = 100000 WHERE id = 10", "[100]"},
-		"more":            {"INSERT INTO items (player_id) VALUES (1)", "[1000]"},
-		"before":          {"INSERT INTO items VALUES (-1, 1, 'x')", "[100]"},
-		"last of a range": {"UPDATE items SET id = 250 WHERE id = 301", ""},
-		"in between":      {"DELETE FROM items WHERE id IN (150, 199, 200); INSERT INTO items (id) VALUES (149999)", ""},
-	} {
-		for _, how := range []string{"map", "packs", "kept"} {
-			t.Run(name+" "+how, func(t *testing.T) {
-				f := newFixture(t, "&multiStatements=true", players, append(somePlayers("a", 1000), "DELETE FROM items WHERE id = 250"))
-				switch how {
-				case "kept":
-					for _, table := range f.plan.Tables {
-						table.NewIDs = nil
-					}
-				case "packs":
-					f.config.PackRows = 1
-				}
-				f.tables()
-				var once atomic.Bool
-				f.config.Events = func(e report.Event) {
-					if e.Kind == report.EventPhase && e.Phase == "copy" && once.CompareAndSwap(false, true) {
-						f.exec(f.sources[0].DB, test.change)
-					}
-				}
-				var changed *report.ChangedError
-				if err := f.run(); !errors.As(err, &changed) || changed.Source != "s1" || changed.Table != "items" || test.row != "" && changed.Row != test.row {
-					t.Errorf("got %v, want a ChangedError of row %s", err, test.row)
-				}
-			})
-		}
-	}
-}
-
 // Before anything is copied the plan may be changed, and not afterwards.
 func TestChangedPlan(t *testing.T) {
 	f := newFixture(t, "", players, somePlayers("a", 300), somePlayers("a", 200))
@@ -381,21 +341,6 @@ func TestChangedPlan(t *testing.T) {
 	unique.Suffix = "#"
 	if err := f.run(); !errors.Is(err, report.ErrMerged) {
 		t.Errorf("another plan afterwards: got %v, want %v", err, report.ErrMerged)
-	}
-}
-
-// A row that the target does not take is named.
-func TestRowThatDoesNotFit(t *testing.T) {
-	f := newFixture(t, "", players, append(somePlayers("a", 500), "UPDATE items SET kind = 'crossbow' WHERE id = 321"))
-	f.column("items", "kind").Type = "varchar(6)"
-	f.tables()
-	var refused *report.RowError
-	if err := f.run(); !errors.As(err, &refused) || refused.Row != "[321]" || refused.Table != "items" || !errors.As(err, new(*sqlsnow.DatabaseError)) {
-		t.Fatalf("got %v, want a RowError of row [321]", err)
-	}
-	f.exec(f.target, "ALTER TABLE items MODIFY kind VARCHAR(20)")
-	if err := f.run(); err != nil {
-		t.Errorf("after the column was widened: %v", err)
 	}
 }
 

@@ -78,7 +78,7 @@ func serverOfCharacters(first int) []string {
 }
 
 func TestCharactersTemplate(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	sources := []merge.Source{newSource(t, server, "eu", serverOfCharacters(1)...), newSource(t, server, "us", serverOfCharacters(20)...)}
 	template := readTemplate(t, "templates/azerothcore-characters.yaml")
 	t.Run("one database", func(t *testing.T) { charactersTemplate(t, sources, template, "") })

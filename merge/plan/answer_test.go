@@ -194,7 +194,7 @@ func TestTemplateOfDates(t *testing.T) {
 		}
 		p := askedGame()
 		born := p.Table("characters").Column("born")
-		born.AddSuspect("does it say when a row was made?")
+		born.Suspects = append(born.Suspects, "does it say when a row was made?")
 		if _, err := d.Apply(p); err != nil {
 			t.Fatal(err)
 		}

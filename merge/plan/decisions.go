@@ -60,7 +60,7 @@ type Decisions struct {
 	Types []string `yaml:"types,omitempty"`
 
 	// Tables changes single fields of what follows from all of the above and from the schemas.
-	Tables TableChanges `yaml:"tables,omitempty"`
+	Tables tableChanges `yaml:"tables,omitempty"`
 
 	// Schema are the tables that the decisions were made for, as table=digest of its definition.
 	Schema []Name `yaml:"schema,omitempty,flow"`
@@ -71,17 +71,17 @@ type Meaning struct {
 	To        string `yaml:"to,omitempty"`        // RoleReference: the table that has the rows
 	List      string `yaml:"list,omitempty"`      // RoleList: the same
 	Separator string `yaml:"separator,omitempty"` // of a list or of fields; none means a comma
-	JSON      Pairs  `yaml:"json,omitempty"`      // RoleJSON: path: table
+	JSON      pairs  `yaml:"json,omitempty"`      // RoleJSON: path: table
 	// RolePolymorphic: the column beside them whose value selects the table. With Format high or low, the column
 	// with the other half
 	By    string `yaml:"by,omitempty"`
-	Kinds Pairs  `yaml:"kinds,omitempty"` // with By, value: table, or plain where the values are no ids
+	Kinds pairs  `yaml:"kinds,omitempty"` // with By, value: table, or plain where the values are no ids
 	// RolePacked: how ids are packed in the values: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php,
 	// lua or codec NAME
 	Format string `yaml:"format,omitempty"`
 	// with Format, place: table; with bits, plain where the values are no ids
-	IDs     Pairs   `yaml:"ids,omitempty"`
-	None    Values  `yaml:"none,omitempty,flow"` // values that stand for no row
+	IDs     pairs   `yaml:"ids,omitempty"`
+	None    values  `yaml:"none,omitempty,flow"` // values that stand for no row
 	Orphans Orphans `yaml:"orphans,omitempty"`   // what to do with the id of a row that does not exist
 	// what to do with the id of a row that is left out; none means what Orphans says
 	Gone     Orphans `yaml:"gone,omitempty"`
@@ -113,7 +113,7 @@ type Asked struct {
 	Name    string `yaml:"name,omitempty"`
 	Text    string `yaml:"text,omitempty"` // none asks whose ids the columns have
 	Columns []Name `yaml:"columns,omitempty,flow"`
-	Unique  Doubts `yaml:"unique,omitempty"` // unique keys instead of columns, and what is doubtful about each
+	Unique  doubts `yaml:"unique,omitempty"` // unique keys instead of columns, and what is doubtful about each
 
 	// Proposed is what the columns are until the question is answered, and what the answer yes confirms: a table,
 	// plain, key, undecided, or several parts as in an answer. None means the best candidate, and each that there
@@ -122,7 +122,7 @@ type Asked struct {
 
 	// None are values for no row, whatever table is the answer. Columns of a primary or unique key have none by it:
 	// an entry of references says it of them.
-	None Values `yaml:"none,omitempty,flow"`
+	None values `yaml:"none,omitempty,flow"`
 
 	Candidates []*Candidate `yaml:"candidates,omitempty,flow"`
 	Evidence   []string     `yaml:"evidence,omitempty"`
@@ -145,29 +145,29 @@ type Name struct {
 	Line int // from 1 on; 0 outside of files
 }
 
-// Doubts are unique keys by their names, and what is doubtful about each.
-type Doubts []Doubt
+// doubts is the form of a []Doubt in a file: unique keys by their names, and what is doubtful about each.
+type doubts []Doubt
 
-// A Doubt is one of Doubts.
+// A Doubt is what is doubtful about a unique key.
 type Doubt struct {
 	Key      Name
 	Suspects []string
 }
 
-// Pairs are texts by texts, in their order.
-type Pairs []Pair
+// pairs is the form of a []Pair in a file: texts by texts, in their order.
+type pairs []Pair
 
-// A Pair is one of Pairs.
+// A Pair is a text by a text: a table by a path, by a value, or by a place in a format.
 type Pair struct{ Key, Value string }
 
-// Values are values of columns, as texts.
-type Values []string
+// values is the form of a []string in a file: values of any type, as texts.
+type values []string
 
-// TableChanges are changes of single fields of tables and columns. The fields are the same as in complete plans,
-// see [Table] and [Column]; columns is a mapping by their names.
-type TableChanges []TableChange
+// tableChanges is the form of a []TableChange in a file: a mapping by the names of tables.
+type tableChanges []TableChange
 
-// A TableChange changes fields of one table.
+// A TableChange changes single fields of one table and its columns, see [Table] and [Column]; columns is a mapping by
+// their names.
 type TableChange struct {
 	Table  Name
 	fields *yaml.Node // a mapping

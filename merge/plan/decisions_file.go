@@ -214,7 +214,7 @@ func (n *Name) UnmarshalYAML(node *yaml.Node) (err error) {
 }
 
 // MarshalYAML writes integers without quotes.
-func (v Values) MarshalYAML() (any, error) {
+func (v values) MarshalYAML() (any, error) {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 	for _, text := range v {
 		list.Content = append(list.Content, textNode(text))
@@ -223,7 +223,7 @@ func (v Values) MarshalYAML() (any, error) {
 }
 
 // UnmarshalYAML reads a list of values of any type as texts.
-func (v *Values) UnmarshalYAML(node *yaml.Node) error {
+func (v *values) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.SequenceNode {
 		return &Error{Line: node.Line, Reason: "want a list of values, such as [0]"}
 	}
@@ -239,7 +239,7 @@ func (v *Values) UnmarshalYAML(node *yaml.Node) error {
 }
 
 // MarshalYAML writes a mapping of a key to its only suspect, or to all of them.
-func (d Doubts) MarshalYAML() (any, error) {
+func (d doubts) MarshalYAML() (any, error) {
 	mapping := &yaml.Node{Kind: yaml.MappingNode}
 	for _, one := range d {
 		suspects := &yaml.Node{Kind: yaml.SequenceNode}
@@ -257,7 +257,7 @@ func (d Doubts) MarshalYAML() (any, error) {
 }
 
 // UnmarshalYAML reads a mapping, and keeps the order and the lines.
-func (d *Doubts) UnmarshalYAML(node *yaml.Node) error {
+func (d *doubts) UnmarshalYAML(node *yaml.Node) error {
 	*d = nil
 	return eachField(node, "of unique keys, such as {players.name: 3 clashes}", func(key, value *yaml.Node) error {
 		var one Doubt
@@ -284,7 +284,7 @@ func (d *Doubts) UnmarshalYAML(node *yaml.Node) error {
 }
 
 // MarshalYAML writes a mapping.
-func (p Pairs) MarshalYAML() (any, error) {
+func (p pairs) MarshalYAML() (any, error) {
 	mapping := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 	for _, pair := range p {
 		mapping.Content = append(mapping.Content, textNode(pair.Key), textNode(pair.Value))
@@ -293,7 +293,7 @@ func (p Pairs) MarshalYAML() (any, error) {
 }
 
 // UnmarshalYAML reads a mapping, and keeps its order.
-func (p *Pairs) UnmarshalYAML(node *yaml.Node) error {
+func (p *pairs) UnmarshalYAML(node *yaml.Node) error {
 	*p = nil
 	return eachField(node, "of tables, such as {player: players}", func(key, value *yaml.Node) error {
 		var pair Pair

@@ -18,7 +18,8 @@
 //	read.go               reads and writes complete plans, as YAML and JSON
 //	schema.go             Schema
 //	rows.go               which rows are left out, are renamed, or leave values to another row
-//	ids.go                what new ids are, and the types that follow from that and from roles
+//	ids.go                what new ids are
+//	target_type.go        the types that columns have in the target: keys get wide enough for new ids
 //	check.go              Check of tables and keys
 //	check_column.go       Check of columns; check_packed.go: of packed ids
 //	order.go              the orders of copying tables and of giving new ids

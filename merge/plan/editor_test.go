@@ -75,11 +75,11 @@ func (d *describer) of(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[plan.Name]():
 		return texts
-	case reflect.TypeFor[plan.Values]():
+	case reflect.TypeOf(plan.Meaning{}.None):
 		return object{"type": "array", "items": object{"type": []string{"string", "number", "boolean"}}}
-	case reflect.TypeFor[plan.Pairs]():
+	case reflect.TypeOf(plan.Meaning{}.JSON):
 		return object{"type": "object", "additionalProperties": texts}
-	case reflect.TypeFor[plan.Doubts]():
+	case reflect.TypeOf(plan.Asked{}.Unique):
 		return object{"type": "object", "additionalProperties": object{"anyOf": []any{object{"type": []string{"string", "null"}}, object{"type": "array", "items": texts}}}}
 	case reflect.TypeFor[plan.Answer]():
 		return object{"anyOf": []any{object{"type": []string{"string", "null"}}, d.of(reflect.TypeFor[plan.Meaning]())}}
@@ -93,7 +93,7 @@ func (d *describer) of(t reflect.Type) object {
 		return object{"enum": []any{plan.IDsSnow, plan.IDsOffset, plan.IDsDense}}
 	case reflect.TypeFor[plan.Role]():
 		return object{"enum": []any{plan.RolePlain, plan.RoleKey, plan.RoleReference, plan.RoleJSON, plan.RoleList, plan.RolePolymorphic, plan.RolePacked, plan.RoleUndecided}}
-	case reflect.TypeFor[plan.TableChanges]():
+	case reflect.TypeOf(plan.Decisions{}.Tables):
 		table := d.of(reflect.TypeFor[plan.Table]())
 		return object{"type": "object", "additionalProperties": table}
 	}

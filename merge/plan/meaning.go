@@ -182,7 +182,7 @@ func (s state) meaning() *Meaning {
 	return m
 }
 
-func hasTwice(p Pairs) bool {
+func hasTwice(p pairs) bool {
 	seen := map[string]bool{}
 	for _, pair := range p {
 		seen[pair.Key] = true

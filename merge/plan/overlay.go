@@ -10,7 +10,7 @@ import (
 )
 
 // MarshalYAML writes a mapping by the names of the tables.
-func (c TableChanges) MarshalYAML() (any, error) {
+func (c tableChanges) MarshalYAML() (any, error) {
 	mapping := &yaml.Node{Kind: yaml.MappingNode}
 	for _, change := range c {
 		mapping.Content = append(mapping.Content, textNode(change.Table.Text), change.fields)
@@ -19,7 +19,7 @@ func (c TableChanges) MarshalYAML() (any, error) {
 }
 
 // UnmarshalYAML reads a mapping, and refuses fields that tables and columns do not have.
-func (c *TableChanges) UnmarshalYAML(node *yaml.Node) error {
+func (c *tableChanges) UnmarshalYAML(node *yaml.Node) error {
 	*c = nil
 	return eachField(node, "by names", func(key, value *yaml.Node) error {
 		change := TableChange{Table: Name{key.Value, key.Line}, fields: value}

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -342,20 +340,6 @@ func (t *Table) IDsOf(column string) string {
 	return ""
 }
 
-// changingCall finds functions whose value does not depend on their arguments alone.
-var changingCall = regexp.MustCompile(`(?i)\b(rand|uuid|now|sysdate|curdate|curtime|current_\w+|localtime\w*|utc_\w+|database|schema|user|\w+_user|connection_id|unix_timestamp|from_unixtime)\b`)
-
-// IsComputedAlike reports whether a generated column has the same values in a source and in the target, because its
-// expression names only columns that are copied as they are. It is not known of a column that people have decided
-// on, or whose expression calls a function of the time, the session or chance. A row that is renamed is an
-// exception.
-func (t *Table) IsComputedAlike(column *Column) bool {
-	return !column.Decided && !changingCall.MatchString(column.Generated) && !slices.ContainsFunc(t.Columns, func(c *Column) bool {
-		mention := regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(strings.ReplaceAll(c.Name, "`", "``")) + `(\W|$)`)
-		return c != column && mention.MatchString(column.Generated) && (c.Role != RolePlain || c.Generated != "")
-	})
-}
-
 // Merges reports whether rows of the table that come from some sources may be merged into others, by RuleKeep or
 // RuleMatch.
 func (t *Table) Merges(sources []string) bool {
@@ -381,18 +365,4 @@ func (p *Plan) SourcesOf(t *Table) []string {
 // HoldsReferences reports whether the column holds ids of rows.
 func (c *Column) HoldsReferences() bool {
 	return c.Role == RoleReference || c.Role == RoleJSON || c.Role == RoleList || c.Role == RolePolymorphic || c.Role == RolePacked
-}
-
-// AddNote appends a note that the table does not have yet.
-func (t *Table) AddNote(format string, args ...any) {
-	if note := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, note) {
-		t.Notes = append(t.Notes, note)
-	}
-}
-
-// AddSuspect appends a suspect that the column does not have yet.
-func (c *Column) AddSuspect(format string, args ...any) {
-	if suspect := fmt.Sprintf(format, args...); !slices.Contains(c.Suspects, suspect) {
-		c.Suspects = append(c.Suspects, suspect)
-	}
 }

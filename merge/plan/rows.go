@@ -34,41 +34,14 @@ func (c *Condition) In(source string) bool {
 	return len(c.Sources) == 0 || slices.Contains(c.Sources, source)
 }
 
-// SQL returns the condition with its exception, in parentheses. A line end closes comments.
-func (c *Condition) SQL() string {
-	text := "(" + c.Where + "\n)"
-	if c.Except != "" {
-		text += " AND NOT (" + c.Except + "\n)"
-	}
-	return text
-}
-
-// ConditionsOf returns the conditions on rows of a source.
-func (t *Table) ConditionsOf(source string) []*Condition {
-	return slices.DeleteFunc(slices.Clone(t.WithoutRows), func(c *Condition) bool { return !c.In(source) })
-}
-
 // LosesRows reports whether rows of the table may be left out, because of a condition or of what they refer to.
 func (t *Table) LosesRows() bool {
 	return t.Empty || len(t.WithoutRows) > 0 || slices.ContainsFunc(t.Columns, (*Column).DropsRows)
 }
 
-// Chooses reports whether the plan has conditions on rows.
-func (p *Plan) Chooses() bool {
-	return slices.ContainsFunc(p.Tables, func(t *Table) bool { return !t.Skip && len(t.WithoutRows) > 0 })
-}
-
 // DropsRows reports whether a row is not copied if the column refers to a row that does not exist or is left out.
 func (c *Column) DropsRows() bool {
 	return c.HoldsReferences() && (c.Orphans == OrphansDrop || c.Gone == OrphansDrop)
-}
-
-// IfGone says what becomes of the id of a row that is left out.
-func (c *Column) IfGone() Orphans {
-	if c.Gone != "" {
-		return c.Gone
-	}
-	return c.Orphans
 }
 
 // BecomesNull reports whether an id in the column may become NULL, or the first value for no row where the column
@@ -130,9 +103,6 @@ func (t *Table) RenameColumn(u *Unique, d sqldialect.Dialect) (found *Column) {
 func (t *Table) SetByRenames(column *Column) bool {
 	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleSuffix && u.Set[column.Name] != "" })
 }
-
-// Competes reports whether a row of a source may have to give way to a row of a source that comes later.
-func (u *Unique) Competes() bool { return u.Rule == RuleSuffix && (u.Both || len(u.Winner) > 0) }
 
 // NamePattern returns what all of a new name must match, or nil if it may be anything.
 func (u *Unique) NamePattern() (*regexp.Regexp, error) {
@@ -257,16 +227,6 @@ func (c Combine) IsExpression() bool {
 	return strings.Contains(string(c), "{a}") && strings.Contains(string(c), "{b}")
 }
 
-// Combines reports whether rows get values in a column that come from rows merged into them.
-func (t *Table) Combines() bool {
-	return slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.Combine != CombineKeep })
-}
-
-// CombinedColumns returns the columns where rows get values that come from rows merged into them.
-func (t *Table) CombinedColumns() []*Column {
-	return slices.DeleteFunc(slices.Clone(t.Columns), func(c *Column) bool { return c.Combine == CombineKeep })
-}
-
 // combining complains of a column whose values can't be combined.
 func (c *columnChecker) combining() {
 	t, column := c.table, c.column
@@ -300,11 +260,6 @@ func (u *Unique) NumberBounds(d sqldialect.Dialect, c *Column) (least, most int6
 		return u.Least, u.Most
 	}
 	return u.Least, sqltype.Of(d, c.Type).Highest()
-}
-
-// Renumbers reports whether rows may get another number in a column, by RuleRenumber.
-func (t *Table) Renumbers(d sqldialect.Dialect, column *Column) bool {
-	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleRenumber && t.RenameColumn(u, d) == column })
 }
 
 // renumbering complains of a key whose rows can't be numbered anew. A run decides on a part of the rows at a

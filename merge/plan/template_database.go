@@ -58,7 +58,7 @@ func (q qualifier) table(name string) string {
 	return string(q) + name
 }
 
-func (q qualifier) pairs(pairs Pairs) (all Pairs) {
+func (q qualifier) pairs(pairs pairs) (all pairs) {
 	for _, p := range pairs {
 		all = append(all, Pair{p.Key, q.table(p.Value)})
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"time"
 
 	"github.com/shardsnow/snow/merge/plan"
@@ -31,6 +32,15 @@ type Clash struct {
 	Names  []NewName  `json:"names,omitempty"`  // at most MaxSamples
 }
 
+// Keys are the columns of the unique keys, such as "(realm, name) or (email)".
+func (c Clash) Keys() string {
+	var all []string
+	for _, columns := range c.Unique {
+		all = append(all, "("+strings.Join(columns, ", ")+")")
+	}
+	return strings.Join(all, " or ")
+}
+
 // A NewName is a name that was changed.
 type NewName struct {
 	Row    string `json:"row"` // its key in the source
@@ -53,6 +63,21 @@ type Phase struct {
 
 // Took is how long the phase was at work: without Idle.
 func (p Phase) Took() time.Duration { return p.Ended.Sub(p.Began) - p.Idle }
+
+// String says what the phase does.
+func (p Phase) String() string {
+	switch p.Name {
+	case "mint":
+		return "Decide, and give new ids"
+	case "copy":
+		return "Copy"
+	case "link":
+		return "Set references of circles"
+	case "verify":
+		return "Verify"
+	}
+	return p.Name
+}
 
 // A Statement is one of [github.com/shardsnow/snow/merge/plan.Plan.After].
 type Statement struct {

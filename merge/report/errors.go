@@ -192,39 +192,25 @@ func (e *SourceError) Error() string {
 // Unwrap returns the cause.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// A WidthError says that an id does not fit in its place inside of a value. A forecast takes for a new id the
-// highest one.
-type WidthError struct {
-	Place string // as the plan names it
-	ID    string
-	Most  string // the highest id that fits
+// A FitError says that a new id does not fit: inside of a value, among the numbers that are free, or in a column. A
+// forecast takes for a new id inside of a value the highest one.
+type FitError struct {
+	Place       string // inside of a value, as the plan names it
+	ID          string // the highest one that is needed
+	Least, Most string // the ids that fit; no Least means that only Most is a bound
+
+	// Of a column that can't hold the new ids of a table, or the numbers that stay free for merges to come. Type is its
+	// type in the target.
+	Table, Column, Type string
 }
 
-func (e *WidthError) Error() string {
-	return fmt.Sprintf("the id %s does not fit at place %q, which takes ids up to %s", e.ID, e.Place, e.Most)
-}
-
-// A NumberError says that a row has no new id, because the number that would be its own is not among the numbers that
-// are free.
-type NumberError struct {
-	ID          int64
-	First, Last int64 // which are
-}
-
-func (e *NumberError) Error() string {
-	return fmt.Sprintf("its new id would be %d, and the numbers from %d to %d are free", e.ID, e.First, e.Last)
-}
-
-// A RoomError says that a column can't hold the numbers that would be the new ids of a table, or that stay free for
-// merges to come.
-type RoomError struct {
-	Table, Column string
-	Type          string // of the column in the target
-	Highest       int64  // the highest number that is needed
-	Most          int64  // the highest one that the column or the plan allows
-}
-
-func (e *RoomError) Error() string {
-	return fmt.Sprintf("new ids of column %q, %s, and what is left above them would go up to %d, and it takes numbers up to %d: that is %.1f %% of them",
-		e.Table+"."+e.Column, e.Type, e.Highest, e.Most, 100*float64(e.Highest)/float64(e.Most))
+func (e *FitError) Error() string {
+	switch {
+	case e.Place != "":
+		return fmt.Sprintf("the id %s does not fit at place %q, which takes ids up to %s", e.ID, e.Place, e.Most)
+	case e.Table != "":
+		return fmt.Sprintf("new ids of column %q, %s, and what is left above them would go up to %s, and it takes numbers up to %s",
+			e.Table+"."+e.Column, e.Type, e.ID, e.Most)
+	}
+	return fmt.Sprintf("its new id would be %s, and the numbers from %s to %s are free", e.ID, e.Least, e.Most)
 }

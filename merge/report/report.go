@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -206,7 +207,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	t.end()
 	t = newTable(b, "Clash", "Source", "Rows", "Rule")
 	for _, row := range r.Clashes {
-		t.row(row.Table+" "+keys(row.Unique), row.Source, row.Rows, row.Rule)
+		t.row(row.Table+" "+row.Keys(), row.Source, row.Rows, row.Rule)
 	}
 	t.end()
 	t = newTable(b, "Left out", "Source", "Rows", "Where")
@@ -226,7 +227,11 @@ func (r *Report) WriteText(w io.Writer) error {
 	t.end()
 	t = newTable(b, "Phase", "Took", "Rows", "Rows/s")
 	for _, row := range r.Phases {
-		t.row(phaseName(row), row.Took().Round(time.Millisecond), row.Rows, perSecond(row.Rows, row.Took()))
+		rate := ""
+		if took := row.Took().Seconds(); took > 0 {
+			rate = strconv.FormatInt(int64(float64(row.Rows)/took), 10)
+		}
+		t.row(row, row.Took().Round(time.Millisecond), row.Rows, rate)
 	}
 	t.end()
 	t = newTable(b, "After", "State", "Rows changed")

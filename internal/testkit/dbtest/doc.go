@@ -5,7 +5,8 @@
 // the loopback interface and a unix socket. It syncs its log at every commit, as in production, and accepts only
 // clients with the password in its [Server.DSN]. The first server of a kind takes about a second, the next ones a
 // fifth of that. A server ends with its test, or with the test process, even if that is killed, and its files are
-// removed.
+// removed. [SharedMariaDB] is one server for all tests of a process, which is cheaper for tests that only need
+// databases.
 //
 // [Named] starts a server of the folder that install-servers.sh fills, which is SNOW_SERVERS, or one that the
 // package makes of several, and [MySQL] is the shortest name. SNOW_MYSQL_SERVER and SNOW_POSTGRES_SERVER have such

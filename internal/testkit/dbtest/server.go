@@ -60,6 +60,7 @@ type Server struct {
 	dir     string   // home of a private server, empty if the server was given
 	port    int      // of a private server
 	process *process // nil while a private server is down
+	shared  bool     // by all tests of the process
 
 	environment []string // of a private server, on top of the test's
 	pool        string   // base of the DSNs of a PostgreSQL server behind a pooler, empty without
@@ -168,6 +169,9 @@ func (s *Server) Restart(tb testing.TB) {
 
 func (s *Server) private(tb testing.TB, action string) {
 	tb.Helper()
+	if s.dir == "" && s.shared {
+		tb.Fatalf("dbtest: %s: %s needs a private server, but other tests use this one", s.engine.name(), action)
+	}
 	if s.dir == "" {
 		tb.Fatalf("dbtest: %s: %s needs a private server, but %s is set", s.engine.name(), action, s.engine.env())
 	}

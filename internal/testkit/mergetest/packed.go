@@ -338,9 +338,9 @@ func (c *chests) refusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var room *report.WidthError
+	var room *report.FitError
 	if err := f.Err(); !errors.As(err, &room) || room.Most != "1099511627775" {
-		t.Errorf("dry run: got %v, want a WidthError of 40 bits", err)
+		t.Errorf("dry run: got %v, want a FitError of 40 bits", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -101,5 +102,36 @@ func TestJobsOfOnePackage(t *testing.T) {
 	all.ended(job{"sub", []string{"-run=C", "."}}, "", errors.New("exit status 1"))
 	if len(all.failures) != 3 || all.failures[0].test != "TestA" || all.failures[1].test != "TestB" || all.failures[2].pkg != "sub" {
 		t.Errorf("got %v, want TestA, TestB and the third job", all.failures)
+	}
+}
+
+// Each package of a module with packages that have no race detector is in one job.
+func TestUsualJobsAreAll(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, without := range withoutRace {
+		jobs, err := usual(root, []string{dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := packages(root, dir)
+		if err != nil || !slices.Contains(all, without) {
+			t.Fatalf("%s has %v, %v; want %s among them", dir, all, err, without)
+		}
+		for _, pkg := range all {
+			n := 0
+			for _, j := range jobs {
+				if slices.Contains(j.args, pkg) {
+					if n++; slices.Contains(j.args, "-race") == (pkg == without) {
+						t.Errorf("%s: the arguments of go test are %v", pkg, j.args)
+					}
+				}
+			}
+			if n != 1 {
+				t.Errorf("%s is in %d jobs, want 1", pkg, n)
+			}
+		}
 	}
 }

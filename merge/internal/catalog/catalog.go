@@ -135,8 +135,11 @@ func (c *Catalog) TableLike(name string) *Table {
 	return nil
 }
 
-// ColumnLike returns the column of a name, whose letters may differ in case, or nil.
+// ColumnLike returns the column of a name, whose letters may differ in case if there is none of this very name, or nil.
 func ColumnLike(t *plan.Table, name string) *plan.Column {
+	if c := t.Column(name); c != nil {
+		return c
+	}
 	if at := slices.IndexFunc(t.Columns, func(c *plan.Column) bool { return strings.EqualFold(c.Name, name) }); at >= 0 {
 		return t.Columns[at]
 	}
@@ -148,23 +151,24 @@ func ColumnLike(t *plan.Table, name string) *plan.Column {
 func (c *Catalog) spell(t *Table, k *plan.ForeignKey) {
 	write := func(t *Table, names []string) {
 		for i, name := range names {
-			for _, column := range t.Columns {
-				if strings.EqualFold(column.Name, name) {
-					names[i] = column.Name
-				}
+			if column := ColumnLike(t.Table, name); column != nil {
+				names[i] = column.Name
 			}
 		}
 	}
 	write(t, k.Columns)
-	for _, parent := range c.Tables {
-		if strings.EqualFold(parent.Name, k.Table) && c.Table(k.Table) == nil {
-			k.Table = parent.Name
-		}
-	}
-	if parent := c.Table(k.Table); parent != nil {
+	if parent := c.TableLike(k.Table); parent != nil {
+		k.Table = parent.Name
 		if slices.Contains(k.Refers, "") {
 			k.Refers = slices.Clone(parent.PrimaryKey)
 		}
 		write(parent, k.Refers)
+	}
+}
+
+// AddNote appends a note that the table does not have yet.
+func AddNote(t *plan.Table, format string, args ...any) {
+	if note := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, note) {
+		t.Notes = append(t.Notes, note)
 	}
 }

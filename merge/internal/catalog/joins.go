@@ -98,11 +98,11 @@ func (f *joinFinder) table(i int) {
 		}
 		name = database + "." + name
 	}
-	at := slices.IndexFunc(f.catalog.Tables, func(t *Table) bool { return strings.EqualFold(t.Name, name) })
-	if at < 0 {
+	t := f.catalog.TableLike(name)
+	if t == nil {
 		return
 	}
-	f.last = f.catalog.Tables[at]
+	f.last = t
 	f.names[strings.ToLower(f.name(i))] = f.last
 	next := i + 1
 	if strings.EqualFold(f.text(next), "as") {
@@ -136,10 +136,8 @@ func (f *joinFinder) column(i int) string {
 	if table == nil || name == "" || f.text(i+1) == "(" {
 		return ""
 	}
-	for _, c := range table.Columns {
-		if strings.EqualFold(c.Name, name) {
-			return table.Name + "." + c.Name
-		}
+	if c := ColumnLike(table.Table, name); c != nil {
+		return table.Name + "." + c.Name
 	}
 	return ""
 }

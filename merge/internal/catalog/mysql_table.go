@@ -37,7 +37,7 @@ func (r *reader) readMySQLTables(ctx context.Context) map[*Table]mysqlTable {
 				case m[1] != "CONSTRAINT ":
 					w.indexes[unquote(m[2])] = m[1] + m[2] + " " + m[3]
 				case isCheck:
-					t.AddNote("check %s %s", unquote(m[2]), check)
+					AddNote(t.Table, "check %s %s", unquote(m[2]), check)
 				}
 			}
 		})
@@ -132,7 +132,7 @@ func (r *reader) readMySQLColumns(ctx context.Context, written map[*Table]mysqlT
 		case check == "(json_valid("+sqldialect.MySQL.Quote(c.Name)+"))" && c.Type == "longtext":
 			c.Type, c.Collation = "json", ""
 		case check != "":
-			t.AddNote("check %s %s", c.Name, check)
+			AddNote(t.Table, "check %s %s", c.Name, check)
 		}
 	})
 	for _, t := range r.Tables {
@@ -167,7 +167,7 @@ func (r *reader) readLossy(ctx context.Context, t *Table, c *plan.Column) {
 		c.Default = &value
 	}
 	if !told {
-		t.AddNote("column %s: the server writes ? for some characters, so look at its definition", c.Name)
+		AddNote(t.Table, "column %s: the server writes ? for some characters, so look at its definition", c.Name)
 	}
 }
 
@@ -185,7 +185,7 @@ func (r *reader) readMySQLIndexes(ctx context.Context, written map[*Table]mysqlT
 		i.isSimple = i.kind == "PRIMARY" || strings.TrimSuffix(text, " USING BTREE") == simple
 		if rest, ok := strings.CutPrefix(strings.ReplaceAll(text, "` DESC", "`"), simple); ok && i.kind == "UNIQUE" && !i.isSimple {
 			i.isSimple = true // its rows can clash
-			i.table.AddNote("unique key %s: Schema makes an ordinary one, without what the source has besides: %s", i.name, cmp.Or(strings.TrimSpace(rest), "DESC"))
+			AddNote(i.table.Table, "unique key %s: Schema makes an ordinary one, without what the source has besides: %s", i.name, cmp.Or(strings.TrimSpace(rest), "DESC"))
 		}
 		i.add("ALTER TABLE " + sqldialect.MySQL.Quote(r.qualified(i.table.Name)) + " ADD " + text)
 	}

@@ -142,7 +142,7 @@ func (r *reader) readTables(ctx context.Context, query string) {
 			t := &Table{Table: &plan.Table{Name: name, Options: v.text(2), Comment: v.text(3)}}
 			for _, note := range v[4:] {
 				if note.Valid {
-					t.AddNote("%s", note.String)
+					AddNote(t.Table, "%s", note.String)
 				}
 			}
 			r.Tables = append(r.Tables, t)
@@ -162,7 +162,7 @@ func (r *reader) readColumns(ctx context.Context, query string) {
 			t.Numbered = append(t.Numbered, c.Name)
 		}
 		if rest := v.text(9); rest != "" {
-			t.AddNote("column %s: Schema leaves out its %s", c.Name, rest)
+			AddNote(t.Table, "column %s: Schema leaves out its %s", c.Name, rest)
 		}
 		t.Columns = append(t.Columns, c)
 	})
@@ -204,7 +204,7 @@ func (i *index) add(statement string) {
 	case !i.isSimple:
 		t.Indexes = append(t.Indexes, &plan.Index{Name: i.name, Statement: statement})
 		if i.kind == "UNIQUE" {
-			t.AddNote("unique index %s is not on columns alone: a clash is found when the database refuses the row", i.name)
+			AddNote(t.Table, "unique index %s is not on columns alone: a clash is found when the database refuses the row", i.name)
 		}
 	case i.kind == "UNIQUE":
 		t.Unique = append(t.Unique, &plan.Unique{Name: i.name, Columns: i.columns, Rule: plan.RuleFail})
@@ -225,7 +225,7 @@ func (r *reader) readForeignKeys(ctx context.Context, query, first string) {
 	}
 	r.ofTables(ctx, query, func(t *Table, v row) {
 		if v[2].Valid {
-			t.AddNote("foreign key %s %s", v.text(1), v.text(2))
+			AddNote(t.Table, "foreign key %s %s", v.text(1), v.text(2))
 			return
 		}
 		if v.text(6) == first {
@@ -246,7 +246,7 @@ func (r *reader) readForeignKeys(ctx context.Context, query, first string) {
 func (r *reader) readNotes(ctx context.Context, query string) {
 	r.each(ctx, query, func(v row) {
 		if t := r.Table(v.text(0)); t != nil {
-			t.AddNote("%s", v.text(1))
+			AddNote(t.Table, "%s", v.text(1))
 		} else if !v[0].Valid {
 			r.Notes = append(r.Notes, v.text(1))
 		}

@@ -63,7 +63,7 @@ func readStatement(t *Table, statement string) {
 		for i := 0; i < len(definition); i++ {
 			switch word := strings.ToUpper(definition[i].text); {
 			case word == "CHECK" && (i > 0 || column == nil):
-				t.AddNote("check: %s", between(0, len(definition)))
+				AddNote(t.Table, "check: %s", between(0, len(definition)))
 				i = closing(definition, i+1) - 1
 			case column == nil || i == 0:
 			case word == "AUTOINCREMENT":

@@ -39,8 +39,8 @@ type copiesReader struct {
 	args       []any
 }
 
-// place returns the placeholder of one more argument.
-func (r *copiesReader) place(v any) string {
+// bind returns the placeholder of one more argument.
+func (r *copiesReader) bind(v any) string {
 	r.args = append(r.args, v)
 	return r.e.Placeholder(len(r.args))
 }
@@ -51,10 +51,10 @@ func (r *copiesReader) byID(columns []*plan.Column, after, upto []any, limit int
 		where = append(where, r.only)
 	}
 	if after != nil {
-		where = append(where, r.hash+" > "+r.place(after[0]))
+		where = append(where, r.hash+" > "+r.bind(after[0]))
 	}
 	if upto != nil {
-		where = append(where, r.hash+" <= "+r.place(upto[0]))
+		where = append(where, r.hash+" <= "+r.bind(upto[0]))
 	}
 	list := r.hash
 	if len(columns) > 0 {
@@ -85,10 +85,10 @@ func (r *copiesReader) byHash(columns []*plan.Column, after, upto []any, limit i
 		within = only
 	}
 	if after != nil {
-		within = append(within, hash+" >= "+r.place(after[0]))
+		within = append(within, hash+" >= "+r.bind(after[0]))
 	}
 	if upto != nil {
-		within = append(within, hash+" <= "+r.place(upto[0]))
+		within = append(within, hash+" <= "+r.bind(upto[0]))
 	}
 	some := ""
 	if limit > 0 { // rows before after have its hash; of the last hash there may be some only, and any of them will do
@@ -100,10 +100,10 @@ func (r *copiesReader) byHash(columns []*plan.Column, after, upto []any, limit i
 		some = " ORDER BY k" + upTo(most)
 	}
 	if after != nil {
-		where = append(where, "(k > "+r.place(after[0])+" OR n > "+r.place(after[1])+")")
+		where = append(where, "(k > "+r.bind(after[0])+" OR n > "+r.bind(after[1])+")")
 	}
 	if upto != nil {
-		where = append(where, "(k < "+r.place(upto[0])+" OR n <= "+r.place(upto[1])+")")
+		where = append(where, "(k < "+r.bind(upto[0])+" OR n <= "+r.bind(upto[1])+")")
 	}
 	names = append(names, "k", "n")
 	return "SELECT " + strings.Join(names, ", ") + " FROM (SELECT " + strings.Join(names[:len(names)-1], ", ") + ", ROW_NUMBER() OVER (PARTITION BY k) AS n" +

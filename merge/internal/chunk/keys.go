@@ -25,9 +25,14 @@ func ReadKeys(ctx context.Context, e *dialect.Dialect, q Queryer, table string, 
 		})
 		return all, err
 	}
+	return readIn(ctx, e, q, table, e.SelectList(columns), columns, by, keys)
+}
+
+// readIn returns what list selects, which are columns, of the rows whose values in the columns by are among keys.
+func readIn(ctx context.Context, e *dialect.Dialect, q Queryer, table, list string, columns, by []*plan.Column, keys [][]any) (all [][]any, err error) {
 	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
 		condition, args := keysIn(e, by, part)
-		rows, err := ReadAll(ctx, e, q, "SELECT "+e.SelectList(columns)+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
+		rows, err := ReadAll(ctx, e, q, "SELECT "+list+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
 		if err != nil {
 			return nil, err
 		}
@@ -111,15 +116,7 @@ func ReadExpressions(ctx context.Context, e *dialect.Dialect, q Queryer, table s
 		columns = append(columns, &plan.Column{Name: "expression", Type: "text"})
 		list += ", CAST((" + e.Expand(text) + "\n) AS " + as + ")"
 	}
-	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
-		condition, args := keysIn(e, by, part)
-		rows, err := ReadAll(ctx, e, q, "SELECT "+list+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, rows...)
-	}
-	return all, nil
+	return readIn(ctx, e, q, table, list, columns, by, keys)
 }
 
 // MaxIn is how many keys one statement looks for.

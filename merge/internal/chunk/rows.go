@@ -71,20 +71,20 @@ func compareKey(e *dialect.Dialect, t *plan.Table, strict, last string, key []an
 	condition := ""
 	for i := range slices.Backward(names) {
 		name := e.Quote(names[i])
-		place, bound := "?", values[i:i+1]
+		operand, bound := "?", values[i:i+1]
 		if typ := sqltype.Word(columns[i].Type); typ == "enum" || typ == "set" {
 			// They sort by number, but are compared with a text as texts: so with the number of the row.
 			var match []string
 			for _, name := range names {
 				match = append(match, e.Quote(name)+" = ?")
 			}
-			place, bound = "(SELECT "+name+" + 0 FROM "+e.Table(t.Name)+" WHERE "+strings.Join(match, " AND ")+" LIMIT 1)", values
+			operand, bound = "(SELECT "+name+" + 0 FROM "+e.Table(t.Name)+" WHERE "+strings.Join(match, " AND ")+" LIMIT 1)", values
 		}
 		if i == len(names)-1 {
-			condition, args = name+" "+last+" "+place, slices.Clone(bound)
+			condition, args = name+" "+last+" "+operand, slices.Clone(bound)
 			continue
 		}
-		condition = "(" + name + " " + strict + " " + place + " OR " + name + " = ? AND " + condition + ")"
+		condition = "(" + name + " " + strict + " " + operand + " OR " + name + " = ? AND " + condition + ")"
 		args = slices.Concat(bound, values[i:i+1], args)
 	}
 	return condition, args
@@ -118,11 +118,11 @@ func ReadEach(ctx context.Context, e *dialect.Dialect, q Queryer, text string, c
 // means all. To pass over the others takes little time. It returns how many rows there were with those.
 func readOf(ctx context.Context, e *dialect.Dialect, q Queryer, text string, columns []*plan.Column, args []any, at int, ids []int64, do func(row []any)) (n int, err error) {
 	cells := make([]cell, len(columns))
-	places := make([]any, len(columns))
+	into := make([]any, len(columns))
 	passed := false
 	for i, c := range columns {
 		cells[i].carrier, cells[i].passed = e.Carrier(c), &passed
-		places[i] = &cells[i]
+		into[i] = &cells[i]
 	}
 	if at >= 0 {
 		cells[at].ids = ids
@@ -130,7 +130,7 @@ func readOf(ctx context.Context, e *dialect.Dialect, q Queryer, text string, col
 	err = Visit(ctx, q, text, args, func(rows *sql.Rows) error {
 		n++
 		passed = false
-		if err := rows.Scan(places...); err != nil || passed {
+		if err := rows.Scan(into...); err != nil || passed {
 			return err
 		}
 		row := make([]any, len(cells))

@@ -19,7 +19,7 @@ import (
 )
 
 func TestSpan(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t)))
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestSpan(t *testing.T) {
 
 // A span that has learned to pass over the rows of others finds all of its own, whatever comes after.
 func TestSpanAmongOthers(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t)))
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"sync"
 	"testing"
 	"time"
 )
@@ -33,5 +34,22 @@ func TestThrottle(t *testing.T) {
 	none := NewThrottle(0)
 	if err := none.Wait(t.Context(), 1e9, at(0)); err != nil || none.Most(7) != 7 || none.Waited() != 0 {
 		t.Error("no throttle bounds something")
+	}
+}
+
+// Readers of several sources share one throttle: rows of all of them are due one after another.
+func TestThrottleOfSeveralReaders(t *testing.T) {
+	throttle, since := NewThrottle(1000), time.Now()
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for range 1000 {
+				throttle.due(10, since)
+			}
+		})
+	}
+	readers.Wait()
+	if got, want := throttle.due(0, since).Sub(since), 40*time.Second; got != want {
+		t.Errorf("40,000 rows at 1000 a second are due after %v, want %v", got, want)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/settle"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -22,14 +24,14 @@ func combine(ctx context.Context, d *dryRun, t *plan.Table) error {
 	}
 	for _, database := range append([]string{""}, order...) {
 		for rows := range slices.Chunk(d.winners.In(database, order), chunk.MaxIn) {
-			made, err := settle.Combine(ctx, d.conns, t, database, rows, nil)
+			results, bad, err := rekey.Combine(ctx, d.conns, t, clash.CombinedColumns(t), database, rows)
 			if err != nil {
 				return err
 			}
 			for i, row := range rows {
-				err := made.Bad[i]
+				err := bad[i]
 				if err == nil {
-					err = settle.CheckCombined(d.Engine.Kind, t, func(c *plan.Column) *plan.Column { return d.inTarget(t, c) }, made.Results[i])
+					err = settle.CheckCombined(d.Engine.Kind, t, func(c *plan.Column) *plan.Column { return d.inTarget(t, c) }, results[i])
 				}
 				if err == nil {
 					continue

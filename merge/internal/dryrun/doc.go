@@ -1,8 +1,9 @@
 // Package dryrun says what a run would do, and what would stop it.
 //
 //	dryrun.go        the tables in their order
+//	forecast.go      what a dry run knows
 //	table.go         what becomes of the rows of a source table
-//	references.go    references to no row
+//	references.go    references to no row; stand_ins.go: ids that stand for new ones
 //	fits.go          whether values fit; combine.go: of rows that others are merged into
 //	foreign_keys.go  whether the target's foreign keys hold
 //	numbers.go       new ids that are numbers, and how full their columns get

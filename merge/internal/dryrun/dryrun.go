@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/numbers"
 	"github.com/shardsnow/snow/merge/internal/preflight"
@@ -20,7 +21,7 @@ import (
 // Forecast is a dry run.
 func Forecast(ctx context.Context, j *work.Job) (_ *report.Forecast, err error) {
 	began := time.Now()
-	d := &dryRun{Job: j, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: rekey.NewRememberedIdentities(), all: work.NewSeen(), throttle: chunk.NewThrottle(j.Throttle)}
+	d := &dryRun{Job: j, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: clash.NewRememberedIdentities(), all: work.NewSeen(), throttle: chunk.NewThrottle(j.Throttle)}
 	if err := d.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func Forecast(ctx context.Context, j *work.Job) (_ *report.Forecast, err error) 
 	}
 	d.before.Conns = d.conns
 	d.next = map[*plan.Table]uint64{}
-	d.conflicts = rekey.NewConflicts(j.Plan, d.conns, d.merged)
+	d.conflicts = clash.New(j.Plan, d.conns, d.merged)
 	if d.forecast.Problems == 0 { // otherwise there may be tables that can't be counted
 		if d.totals, err = work.CountRows(ctx, j, d.conns, d.allSourceTables()); err != nil {
 			return nil, err
@@ -56,7 +57,7 @@ func Forecast(ctx context.Context, j *work.Job) (_ *report.Forecast, err error) 
 			return nil, err
 		}
 		d.winners = settle.Winners{}
-		if err := try(ctx, d, t, func(x *trial) error {
+		if err := try(ctx, d, t, func(x trier) error {
 			for _, source := range order {
 				if err := d.table(ctx, d.sourceTable(source, t), before, x); err != nil {
 					return err
@@ -158,7 +159,7 @@ func (d *dryRun) leaveOut(ctx context.Context) error {
 
 // choose finds the rows of a source table that conditions choose.
 func (d *dryRun) choose(ctx context.Context, s *ledger.SourceTable) error {
-	for _, c := range s.Table.ConditionsOf(s.Source) {
+	for _, c := range s.Conditions() {
 		d.forecast.Conditions = append(d.forecast.Conditions, report.ConditionForecast{Table: s.Table.Name, Source: s.Source, Reason: settle.ReasonOf(s.Table, c), Where: c.Where})
 	}
 	rows := d.forecast.Conditions
@@ -169,7 +170,7 @@ func (d *dryRun) choose(ctx context.Context, s *ledger.SourceTable) error {
 			}
 		}
 		for _, key := range keys {
-			d.merged.Drop(s.Source, s.Table, key, rekey.Chosen)
+			d.merged.Drop(s.Source, s.Table, key, clash.Chosen)
 		}
 		return nil
 	})
@@ -187,14 +188,14 @@ func (d *dryRun) follow(ctx context.Context, s *ledger.SourceTable) error {
 	return d.each(ctx, f.of, nil, func(ctx context.Context, all [][]any) error {
 		rows := make([]rekey.Row, len(all))
 		for i, values := range all {
-			rows[i] = newRow(f.of, values)
+			rows[i] = rekey.NewRow(f.of, values)
 		}
 		if err := f.references(ctx, rows); err != nil {
 			return err
 		}
 		for _, r := range rows {
 			if r.New == nil {
-				d.merged.Drop(s.Source, s.Table, r.Key, rekey.Follows)
+				d.merged.Drop(s.Source, s.Table, r.Key, clash.Follows)
 			}
 		}
 		return nil
@@ -210,7 +211,7 @@ func (d *dryRun) each(ctx context.Context, t *ledger.SourceTable, progress *work
 }
 
 // table goes through one table of one source.
-func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64, x *trial) error {
+func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64, x trier) error {
 	d.forecast.Tables = append(d.forecast.Tables, report.TableForecast{Table: t.Table.Name, Source: t.Source, Before: before})
 	f := &tableForecast{dryRun: d, of: t, row: &d.forecast.Tables[len(d.forecast.Tables)-1], trial: x, samples: work.NewSeen()}
 	if t.Table.Empty {

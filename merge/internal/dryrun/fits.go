@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/rekey"
-	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
 
@@ -14,7 +13,7 @@ import (
 func (f *tableForecast) fits(r *rekey.Row, id int64) bool {
 	fits := len(r.Faults) == 0
 	for _, fault := range r.Faults {
-		f.refuse(r, fault.Column.Name, fault.Err.Err, fault.Err)
+		f.refuse(fault.Err.Row, fault.Column.Name, fault.Err.Err.Error(), fault.Err.Err)
 	}
 	for n, c := range f.of.Columns {
 		v := r.New[n]
@@ -27,17 +26,17 @@ func (f *tableForecast) fits(r *rekey.Row, id int64) bool {
 		}
 		if reason != "" {
 			fits = false
-			f.misfit(r, c.Name, errors.New(reason))
+			f.misfit(r, c.Name, reason)
 		}
 	}
 	return fits
 }
 
-// shortest looks for packed values where ids of the fewest digits would not be found again.
+// shortest looks for values where ids of the fewest digits would not be found again.
 func (f *tableForecast) shortest(rows []rekey.Row) {
 	var columns []*rekey.IDColumn
 	for _, column := range f.columns {
-		if column.Column.Role == plan.RolePacked {
+		if column.Strict() {
 			columns = append(columns, column)
 		}
 	}
@@ -54,12 +53,15 @@ func (f *tableForecast) shortest(rows []rekey.Row) {
 }
 
 // misfit notes a value that the target does not take.
-func (f *tableForecast) misfit(r *rekey.Row, column string, reason error) {
-	f.refuse(r, column, reason, &report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: f.of.Describe(r.Old), Err: rekey.ColumnError(column, reason)})
+func (f *tableForecast) misfit(r *rekey.Row, column, reason string) {
+	f.refuse(f.of.Describe(r.Old), column, reason, rekey.ColumnError(column, errors.New(reason)))
 }
 
-// refuse notes a value that stops a run, with the error of that.
-func (f *tableForecast) refuse(r *rekey.Row, column string, reason, err error) {
-	f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, column, "row "+f.of.Describe(r.Old)+": "+reason.Error())
-	f.forecast.AddProblem(err)
+// refuse notes a row that would stop a run.
+func (f *tableForecast) refuse(row, column, reason string, err error) {
+	f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, column, "row "+row+": "+reason)
+	f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: row, Err: err})
 }
+
+// tell tells of a row that the database refuses or changes.
+func (f *tableForecast) tell(row, column string, err error) { f.refuse(row, column, err.Error(), err) }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/preflight"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -33,11 +34,11 @@ func foreignKeys(f *tableForecast) (all []*preflight.ForeignKey) {
 }
 
 // foreign looks for rows whose values in a foreign key will match no row of the target.
-func foreign(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts []rekey.Verdict) error {
+func foreign(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts []clash.Verdict) error {
 	for _, k := range f.keys {
 		tuples, same := map[int][]any{}, map[string][]int{}
 		for i := range rows {
-			of := tuple(f, k, &rows[i], verdicts[i])
+			of := tuple(f, k, &rows[i], verdicts[i].Renames)
 			if of == nil {
 				continue
 			}
@@ -58,7 +59,7 @@ func foreign(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts [
 		for _, i := range slices.Sorted(maps.Keys(tuples)) {
 			for _, row := range same[sqlvalue.FormatKey(tuples[i])] {
 				f.unfit[row] = true
-				f.misfit(&rows[row], k.Columns[0].Name, fmt.Errorf("the target has a foreign key to table %q, of which no row has %s", k.Parent.Name, sqlvalue.FormatKey(tuples[i])))
+				f.misfit(&rows[row], k.Columns[0].Name, fmt.Sprintf("the target has a foreign key to table %q, of which no row has %s", k.Parent.Name, sqlvalue.FormatKey(tuples[i])))
 			}
 		}
 	}
@@ -67,14 +68,14 @@ func foreign(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts [
 
 // tuple returns the values of a row in a foreign key, with old ids. It returns nil if the target will not look at
 // them, or if they are references that were looked at already.
-func tuple(f *tableForecast, k *preflight.ForeignKey, row *rekey.Row, verdict rekey.Verdict) (all []any) {
-	if verdict.Merged {
+func tuple(f *tableForecast, k *preflight.ForeignKey, row *rekey.Row, renames []clash.Rename) (all []any) {
+	if row.New == nil {
 		return nil
 	}
 	for _, c := range k.Columns {
 		at := f.of.Position(c.Name)
 		v := row.Old[at]
-		for _, r := range verdict.Renames {
+		for _, r := range renames {
 			if r.Column == c {
 				v = r.After
 			}

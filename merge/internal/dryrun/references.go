@@ -3,7 +3,6 @@ package dryrun
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/dialect"
@@ -71,18 +70,16 @@ func (f *tableForecast) references(ctx context.Context, rows []rekey.Row) error 
 	return err
 }
 
-// replaced returns rows as copies that are as read, but with stand-ins for ids in some columns.
+// replaced returns the rows that are copied as they were read, but with stand-ins for ids in some columns.
 func (f *tableForecast) replaced(columns []*rekey.IDColumn, rows []rekey.Row, stand func() rekey.StandIn) []rekey.Row {
 	all := make([]rekey.Row, len(rows))
 	for i, r := range rows {
-		all[i] = newRow(f.of, r.Old)
+		if r.New != nil {
+			all[i] = rekey.NewRow(f.of, r.Old)
+		}
 	}
 	rekey.Replace(columns, all, f.successors, stand)
 	return all
-}
-
-func newRow(t *ledger.SourceTable, values []any) rekey.Row {
-	return rekey.Row{Key: t.RowKey(values), Old: values, New: slices.Clone(values), Fate: ledger.Kept}
 }
 
 // lacks tells of references to no row and to rows that are left out.

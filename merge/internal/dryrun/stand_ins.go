@@ -8,9 +8,10 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// longest returns the stand-ins of the most digits for the ids of one value, and least those of the fewest.
+// longest returns stand-ins of the most digits for the ids of one value.
 func (f *tableForecast) longest() rekey.StandIn { return f.standIn(true) }
 
+// least returns stand-ins of the fewest digits.
 func (f *tableForecast) least() rekey.StandIn { return f.standIn(false) }
 
 func (f *tableForecast) standIn(most bool) rekey.StandIn {

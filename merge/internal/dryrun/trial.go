@@ -9,33 +9,29 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
-	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/merge/report"
 )
-
-// trialTable is the temporary table of a trial.
-const trialTable = "snow_merge_trial"
 
 // A trial inserts the rows of a table into a temporary table that is as the target's: so the database itself says
 // which it refuses, and which it stores as other values. It is held only for tables that have something which this
 // process can't judge, see [trial.reason]. Where ids are new, rows have other ids than a run gives them.
 type trial struct {
 	*dryRun
-	table *plan.Table
+	copies *copiesTrial // of rows of the source without a key; nil before the first
 }
 
 // rows tries rows of one source, as they would be copied.
-func (x *trial) rows(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts []rekey.Verdict) (err error) {
-	if f.of.Content != nil && f.copies == nil {
-		if f.copies, err = x.newCopiesTrial(ctx, f); err != nil {
+func (x *trial) rows(ctx context.Context, f *tableForecast, rows []rekey.Row, verdicts []clash.Verdict) (err error) {
+	if f.of.Content != nil && x.copies == nil {
+		if x.copies, err = newCopiesTrial(ctx, f); err != nil {
 			return err
 		}
 	}
 	var were, are [][]any // in the source, and as they would be copied
 	for i, r := range f.replaced(f.columns, rows, f.distinct) {
-		if r.New == nil || verdicts[i].Merged || verdicts[i].Failed != nil || f.unfit[i] {
+		if r.New == nil || verdicts[i].Failed != nil || f.unfit[i] {
 			continue
 		}
 		were, are = append(were, r.Old), append(are, x.copied(f, &r, verdicts[i], f.made[i]))
@@ -50,10 +46,10 @@ func (x *trial) rows(ctx context.Context, f *tableForecast, rows []rekey.Row, ve
 			return err
 		}
 		for _, i := range slices.Sorted(maps.Keys(refused)) {
-			x.tell(f, f.of.Describe(were[begin+i]), "", x.Engine.Failed("insert", refused[i]))
+			f.tell(f.of.Describe(were[begin+i]), "", x.Engine.Failed("insert", refused[i]))
 		}
-		if f.copies != nil {
-			f.copies.add(are[begin:end], refused)
+		if x.copies != nil {
+			x.copies.add(are[begin:end], refused)
 		} else if err := x.compare(ctx, f, hasher, are[begin:end], were[begin:end], refused); err != nil {
 			return err
 		}
@@ -61,10 +57,11 @@ func (x *trial) rows(ctx context.Context, f *tableForecast, rows []rekey.Row, ve
 	return nil
 }
 
-// tell tells of a row that the database refuses or changes.
-func (x *trial) tell(f *tableForecast, row, column string, err error) {
-	f.forecast.AddMisfit(f.of.Table.Name, f.of.Source, column, "row "+row+": "+err.Error())
-	f.forecast.AddProblem(&report.RowError{Source: f.of.Source, Table: f.of.Table.Name, Row: row, Err: err})
+// end compares rows without a key.
+func (x *trial) end(ctx context.Context, f *tableForecast) error {
+	c := x.copies
+	x.copies = nil
+	return c.compare(ctx, f)
 }
 
 // write inserts rows, and returns the ones that the database refuses.
@@ -135,18 +132,18 @@ func (x *trial) compare(ctx context.Context, f *tableForecast, hasher *chunk.Has
 		for n, c := range f.of.Columns {
 			if !hasher.Equal(n, rows[i][n], row[n]) {
 				told = true
-				x.tell(f, f.of.Describe(were[i]), c.Name, rekey.ColumnError(c.Name, fmt.Errorf("the target stores %s as %s", sqlvalue.Sample(rows[i][n]), sqlvalue.Sample(row[n]))))
+				f.tell(f.of.Describe(were[i]), c.Name, rekey.ColumnError(c.Name, fmt.Errorf("the target stores %s as %s", sqlvalue.Sample(rows[i][n]), sqlvalue.Sample(row[n]))))
 			}
 		}
 	}
 	if !told {
-		x.tell(f, f.of.Describe(were[0]), "", errors.New("the target stores the key of this row, or of one of those after it, as another value"))
+		f.tell(f.of.Describe(were[0]), "", errors.New("the target stores the key of this row, or of one of those after it, as another value"))
 	}
 	return nil
 }
 
 // copied returns a row with stand-ins as it would be copied, with the number that is its new id, if it has one.
-func (x *trial) copied(f *tableForecast, r *rekey.Row, v rekey.Verdict, number int64) []any {
+func (x *trial) copied(f *tableForecast, r *rekey.Row, v clash.Verdict, number int64) []any {
 	row := r.New[:len(f.of.Columns)]
 	for _, rename := range v.Renames {
 		row[f.of.Position(rename.Column.Name)] = rekey.Stored(x.Engine, rename.Column, rename.After)

@@ -98,7 +98,7 @@ var builtin = map[string]bool{
 }
 
 // try calls do with a trial, or with nil if the table needs none. What the trial writes is undone.
-func try(ctx context.Context, d *dryRun, t *plan.Table, do func(*trial) error) error {
+func try(ctx context.Context, d *dryRun, t *plan.Table, do func(trier) error) error {
 	target := d.before.Target.TableLike(t.Name)
 	if target == nil {
 		return do(nil)
@@ -138,7 +138,7 @@ func try(ctx context.Context, d *dryRun, t *plan.Table, do func(*trial) error) e
 				return made
 			}
 		}
-		done = do(&trial{d, t})
+		done = do(&trial{dryRun: d})
 		return errTried
 	})
 	if d.Engine.Kind == sqlsnow.MySQL {

@@ -50,7 +50,7 @@ func combine(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) 
 	for _, t := range p.Tables {
 		for _, c := range t.Columns {
 			if drifted[c.Type] {
-				c.AddSuspect("type %s has other values in other sources: correct it under types", c.Type)
+				addSuspect(c, "type %s has other values in other sources: correct it under types", c.Type)
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func combine(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) 
 		for _, t := range c.Tables {
 			for _, heir := range t.Heirs {
 				if of := p.Table(t.Name).Columns; len(of) > 0 {
-					of[0].AddSuspect("table %q inherits from this one, so that its rows would be merged twice: skip one of the two", heir)
+					addSuspect(of[0], "table %q inherits from this one, so that its rows would be merged twice: skip one of the two", heir)
 				}
 			}
 		}
@@ -95,11 +95,11 @@ func (u *combiner) combine() *plan.Table {
 	t := u.into
 	if len(u.found) < len(u.all) {
 		t.Sources = u.names
-		t.AddNote("only in %s", strings.Join(t.Sources, ", "))
+		catalog.AddNote(t, "only in %s", strings.Join(t.Sources, ", "))
 	}
 	for _, f := range u.found {
 		for _, note := range f.Notes {
-			t.AddNote("%s", note)
+			catalog.AddNote(t, "%s", note)
 		}
 		for _, c := range f.Columns {
 			if t.Column(c.Name) == nil {
@@ -116,7 +116,7 @@ func (u *combiner) combine() *plan.Table {
 			u.index(i)
 		}
 		if f.Options != t.Options {
-			t.AddNote("options differ: %q and %q", t.Options, f.Options)
+			catalog.AddNote(t, "options differ: %q and %q", t.Options, f.Options)
 		}
 	}
 	for i, f := range u.found {
@@ -125,7 +125,7 @@ func (u *combiner) combine() *plan.Table {
 		}
 		for _, name := range t.PrimaryKey {
 			if c := t.Column(name); c != nil && len(c.Suspects) == 0 {
-				c.AddSuspect("the primary key of source %q is %q, not %q", u.names[i], f.PrimaryKey, t.PrimaryKey)
+				addSuspect(c, "the primary key of source %q is %q, not %q", u.names[i], f.PrimaryKey, t.PrimaryKey)
 			}
 		}
 	}
@@ -140,12 +140,12 @@ func (u *combiner) substitute() {
 	for _, k := range u.into.Unique {
 		if !slices.ContainsFunc(k.Columns, func(name string) bool { return u.into.Column(name).Nullable }) {
 			u.into.PrimaryKey = slices.Clone(k.Columns)
-			u.into.AddNote("no primary key: rows are told apart by %q, which Schema makes the primary key", k.Columns)
+			catalog.AddNote(u.into, "no primary key: rows are told apart by %q, which Schema makes the primary key", k.Columns)
 			u.into.Unique = slices.DeleteFunc(u.into.Unique, func(other *plan.Unique) bool { return other == k })
 			return
 		}
 	}
-	u.into.AddNote("no primary key, and no unique key without NULL: equal rows are several rows, and as many are copied")
+	catalog.AddNote(u.into, "no primary key, and no unique key without NULL: equal rows are several rows, and as many are copied")
 }
 
 // column makes one column of all columns with a name.
@@ -169,24 +169,24 @@ func (u *combiner) column(name string) (c *plan.Column) {
 			other, source := f.Column(name), u.names[i]
 			mine, theirs := collation(c, u.into.Options), collation(other, f.Options)
 			if mine != theirs && sqltype.Of(u.d, c.Type).Kind == sqltype.Text {
-				c.AddSuspect("collation differs: %q here, %q in source %q", mine, theirs, source)
+				addSuspect(c, "collation differs: %q here, %q in source %q", mine, theirs, source)
 			}
 			typ, ok := sqltype.Widest(u.d, c.Type, other.Type)
 			if !ok {
-				c.AddSuspect("type differs: %q here, %q in source %q", c.Type, other.Type, source)
+				addSuspect(c, "type differs: %q here, %q in source %q", c.Type, other.Type, source)
 			} else if typ != c.Type {
-				u.into.AddNote("column %s: type %q, since it is %q and %q in the sources", name, typ, c.Type, other.Type)
+				catalog.AddNote(u.into, "column %s: type %q, since it is %q and %q in the sources", name, typ, c.Type, other.Type)
 			}
 			c.Type = typ
 			c.Nullable = c.Nullable || other.Nullable
 			if c.Generated != other.Generated {
-				c.AddSuspect("generated differently: %q here, %q in source %q", c.Generated, other.Generated, source)
+				addSuspect(c, "generated differently: %q here, %q in source %q", c.Generated, other.Generated, source)
 			}
 			if text(c.Default) != text(other.Default) {
-				u.into.AddNote("column %s: default %s, but %s in source %s", name, text(c.Default), text(other.Default), source)
+				catalog.AddNote(u.into, "column %s: default %s, but %s in source %s", name, text(c.Default), text(other.Default), source)
 			}
 			if c.Options != other.Options {
-				u.into.AddNote("column %s: %q, but %q in source %s", name, c.Options, other.Options, source)
+				catalog.AddNote(u.into, "column %s: %q, but %q in source %s", name, c.Options, other.Options, source)
 			}
 		}
 	}
@@ -195,9 +195,9 @@ func (u *combiner) column(name string) (c *plan.Column) {
 	switch {
 	case c.Sources == nil:
 	case c.Nullable || c.Default != nil || c.Generated != "":
-		u.into.AddNote("column %s: only in %s; rows of others get its default", name, strings.Join(c.Sources, ", "))
+		catalog.AddNote(u.into, "column %s: only in %s; rows of others get its default", name, strings.Join(c.Sources, ", "))
 	default:
-		c.AddSuspect("only in %s: give it a default, or make it nullable", strings.Join(c.Sources, ", "))
+		addSuspect(c, "only in %s: give it a default, or make it nullable", strings.Join(c.Sources, ", "))
 	}
 	return c
 }
@@ -231,7 +231,7 @@ func (u *combiner) foreignKey(k *plan.ForeignKey) {
 		return
 	}
 	if owners := u.owners(func(f *catalog.Table) bool { return slices.ContainsFunc(f.ForeignKeys, same) }); owners != nil {
-		u.into.AddNote("foreign key %q to %s: only in %s", k.Columns, k.Table, strings.Join(owners, ", "))
+		catalog.AddNote(u.into, "foreign key %q to %s: only in %s", k.Columns, k.Table, strings.Join(owners, ", "))
 	}
 	added := *k
 	for i := 2; slices.ContainsFunc(u.into.ForeignKeys, func(other *plan.ForeignKey) bool { return added.Name != "" && other.Name == added.Name }); i++ {
@@ -245,6 +245,6 @@ func (u *combiner) index(i *plan.Index) {
 	if at < 0 {
 		u.into.Indexes = append(u.into.Indexes, i)
 	} else if other := u.into.Indexes[at]; other.Statement != i.Statement || !slices.Equal(other.Columns, i.Columns) {
-		u.into.AddNote("index %s differs between the sources", i.Name)
+		catalog.AddNote(u.into, "index %s differs between the sources", i.Name)
 	}
 }

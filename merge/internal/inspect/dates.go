@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -51,14 +52,14 @@ func (i *inspector) dates() {
 		for _, other := range all[1:] {
 			clear := best.ascend >= grows && other.ascend < best.ascend-0.05
 			if other.rank == best.rank && !clear && !i.equal(t, best.column, other.column) {
-				best.column.AddSuspect("when was a row made: does this column say so, or %s? The plan takes this one as created", other.column.Name)
+				addSuspect(best.column, "when was a row made: does this column say so, or %s? The plan takes this one as created", other.column.Name)
 			}
 		}
 		if best.rank >= vague && best.ascend < grows {
-			best.column.AddSuspect("does it say when a row was made? The plan takes it as created. If it changes later, name another column there, or none")
+			addSuspect(best.column, "does it say when a row was made? The plan takes it as created. If it changes later, name another column there, or none")
 		}
 		if sqltype.Of(i.dialect, best.column.Type).Kind != sqltype.Integer && !knowsZone(i.dialect, best.column.Type) {
-			t.AddNote("column %s: has no time zone; where its times are not UTC, say so under zone", best.column.Name)
+			catalog.AddNote(t, "column %s: has no time zone; where its times are not UTC, say so under zone", best.column.Name)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
@@ -129,7 +130,7 @@ func (i *inspector) newIDs() {
 			numbered := i.catalogs[source].Table(t.Name).Numbered
 			for _, name := range numbered {
 				if key == nil || key.Name != name {
-					t.AddNote("column %s: source %s counts it up; the target does so only where ids are offset or dense", name, source)
+					catalog.AddNote(t, "column %s: source %s counts it up; the target does so only where ids are offset or dense", name, source)
 				}
 			}
 			if key == nil {
@@ -143,14 +144,21 @@ func (i *inspector) newIDs() {
 				continue
 			}
 			if r.min < sqlvalue.BigID && r.max >= sqlvalue.BigID {
-				key.AddSuspect("ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
+				addSuspect(key, "ids of source %q are of two kinds, from %d to %d: if all of them get new ones, those that are snowflakes change too", source, r.min, r.max)
 			}
 			if r.min < 0 {
-				key.AddSuspect("ids of source %q begin at %d: negative numbers are not taken for ids elsewhere", source, r.min)
+				addSuspect(key, "ids of source %q begin at %d: negative numbers are not taken for ids elsewhere", source, r.min)
 			}
 			if r.min == r.max && r.max <= 1 {
-				key.AddSuspect("source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of new_ids, and say what to do with the clash", source, r.max)
+				addSuspect(key, "source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of new_ids, and say what to do with the clash", source, r.max)
 			}
 		}
+	}
+}
+
+// addSuspect appends a suspect that the column does not have yet.
+func addSuspect(c *plan.Column, format string, args ...any) {
+	if suspect := fmt.Sprintf(format, args...); !slices.Contains(c.Suspects, suspect) {
+		c.Suspects = append(c.Suspects, suspect)
 	}
 }

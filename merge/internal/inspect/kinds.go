@@ -53,7 +53,7 @@ func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Colu
 	if !best.named {
 		only = "No name says so. "
 	}
-	c.AddSuspect("does %s say whose ids these are? %sIts values are from a sample: there may be more", c.By, only)
+	addSuspect(c, "does %s say whose ids these are? %sIts values are from a sample: there may be more", c.By, only)
 	c.Suspects = append(c.Suspects, best.why...)
 	f.none(t, c)
 }

@@ -105,7 +105,7 @@ func (f *referenceFinder) texts(t *plan.Table, column string) map[string][]strin
 func (f *referenceFinder) pack(t *plan.Table, c *plan.Column, format, why string, refers ...*plan.Reference) {
 	f.propose(t, c, plan.RolePacked, refers...)
 	c.Format = format
-	c.AddSuspect("packed ids, format %s? %s", format, why)
+	addSuspect(c, "packed ids, format %s? %s", format, why)
 }
 
 func (f *referenceFinder) halves(ctx context.Context, t *plan.Table, high, low *plan.Column) {

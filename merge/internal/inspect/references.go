@@ -96,10 +96,10 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 			if separator != "," {
 				c.Separator = separator
 			}
-			c.AddSuspect("a list of ids? %s", found.why)
+			addSuspect(c, "a list of ids? %s", found.why)
 		case found.why != "":
 			c.Role = plan.RoleUndecided
-			c.AddSuspect("a list of numbers, separated by %s: %s; the answer for ids is {list: TABLE}", strconv.Quote(separator), found.why)
+			addSuspect(c, "a list of numbers, separated by %s: %s; the answer for ids is {list: TABLE}", strconv.Quote(separator), found.why)
 		}
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/internal/refname"
+	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -78,7 +79,7 @@ func (s *solver) keysOf(ctx context.Context) {
 			}
 			k.verdict = verdict{isOwn: true, certainty: certainty(lead)}
 			if k.unique != nil {
-				k.table.AddNote("primary key %q: its column %s alone tells rows apart, and numbers them", k.table.PrimaryKey, k.column.Name)
+				catalog.AddNote(k.table, "primary key %q: its column %s alone tells rows apart, and numbers them", k.table.PrimaryKey, k.column.Name)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // Values without a name that says they are ids may be ids if there are at least this many different ones, or fewer that
 // are not small.
 const (
-	fewestUnnamed = 20
+	FewestUnnamed = 20
 	fewestLarge   = 5
 	large         = 1000
 )
@@ -54,15 +54,20 @@ func many(values ids) bool {
 		}
 	}
 	n := values.count()
-	return n >= fewestUnnamed || n >= fewestLarge && least >= large
+	return n >= FewestUnnamed || n >= fewestLarge && least >= large
 }
 
-// reaches reports whether the highest of some values is in the upper half of the ids of a table, in some source.
-// Small numbers are ids of every table.
+// Reaches reports whether the highest of some values is in the upper half of the ids of a table, which are from low to
+// high. Small numbers are ids of every table.
+func Reaches(values []int64, low, high int64) bool {
+	return len(values) > 0 && slices.Max(values) >= low+(high-low)/2
+}
+
+// reaches reports whether values reach the ids of a table in some source, see [Reaches].
 func (f *referenceFinder) reaches(values ids, t *plan.Table) bool {
 	for source, of := range values {
 		r := f.ranges[tableOf{source, t.Name}]
-		if len(of) > 0 && r.any && slices.Max(of) >= r.min+(r.max-r.min)/2 {
+		if r.any && Reaches(of, r.min, r.max) {
 			return true
 		}
 	}

@@ -42,6 +42,18 @@ func (c *Counts) Add(o Counts) {
 	c.Dropped += o.Dropped
 }
 
+// Take counts what became of a row.
+func (c *Counts) Take(f Fate) {
+	switch f {
+	case Rekeyed:
+		c.Rekeyed++
+	case Merged:
+		c.Merged++
+	case Dropped:
+		c.Dropped++
+	}
+}
+
 // In returns the same chunk for another phase, where only Read is known.
 func (c Chunk) In(phase string) Chunk {
 	return Chunk{SourceTable: c.SourceTable, Phase: phase, Seq: c.Seq, Lo: c.Lo, Hi: c.Hi, Counts: Counts{Read: c.Read}}
@@ -158,13 +170,13 @@ func (l Ledger) EachDropped(ctx context.Context, t *SourceTable, visit func(Chan
 	return l.visitChanges(ctx, "kind = '"+ChangeDropped+"' ORDER BY row_key", []any{t.ID}, visit)
 }
 
-// EachJoined visits the rows of a source table that were merged into rows which the target had before.
-func (l Ledger) EachJoined(ctx context.Context, t *SourceTable, visit func(Change) error) error {
-	return l.visitChanges(ctx, "kind = '"+ChangeJoined+"' ORDER BY row_key", []any{t.ID}, visit)
+// EachIntoTarget visits the rows of a source table that were merged into rows which the target had before.
+func (l Ledger) EachIntoTarget(ctx context.Context, t *SourceTable, visit func(Change) error) error {
+	return l.visitChanges(ctx, "kind = '"+ChangeIntoTarget+"' ORDER BY row_key", []any{t.ID}, visit)
 }
 
-// JoinedRow returns the row_key for values that a row of the target gets, which is none of a row of a source.
-func JoinedRow(key []any) string { return sqlvalue.FormatRow(append([]any{"target"}, key...)) }
+// TargetRow returns the row_key for values that a row of the target gets, which is none of a row of a source.
+func TargetRow(key []any) string { return sqlvalue.FormatRow(append([]any{"target"}, key...)) }
 
 // ForgetChanges deletes the changes of a run.
 func (l Ledger) ForgetChanges(ctx context.Context, run string) error {

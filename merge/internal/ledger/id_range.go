@@ -117,8 +117,8 @@ func (r IDRange) Place(id int64) int64 {
 	}
 	b := r.Layout.Bits()
 	start := id >> b.Shard & (1<<(b.Sequence-b.Lane) - 1)
-	joined := id / int64(r.Stride())
-	tick := joined>>b.Span>>b.Lane<<b.Span | joined&(1<<b.Span-1)
+	whole := id / int64(r.Stride())
+	tick := whole>>b.Span>>b.Lane<<b.Span | whole&(1<<b.Span-1)
 	return tick*r.Width() + start - int64(r.First&(1<<(b.Sequence-b.Lane)-1))
 }
 

@@ -105,7 +105,7 @@ func TestReleaseOnAnotherConnection(t *testing.T) {
 // leased returns a database with a ledger, a session of it, and what opens more.
 func leased(t *testing.T) (*sql.DB, *chunk.Session, func(context.Context) (*chunk.Session, error)) {
 	t.Helper()
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t)))
 	if err != nil {
 		t.Fatal(err)

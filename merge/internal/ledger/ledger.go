@@ -81,11 +81,11 @@ const (
 	ChangeSet     = "set" // another value of a row that was renamed
 	ChangeMerged  = "merged"
 	// merged into a row that the target had before, whose key is after_value, and which gets values of it
-	ChangeJoined  = "joined"
-	ChangeDropped = "dropped"
+	ChangeIntoTarget = "into target"
+	ChangeDropped    = "dropped"
 
 	// ChangeCombined is a value that a row of the target gets, under the first of the source tables whose rows are
-	// joined to it. Its row_key is what JoinedRow returns.
+	// merged into it. Its row_key is what TargetRow returns.
 	ChangeCombined = "combined"
 )
 

@@ -3,8 +3,10 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/dialect"
@@ -48,7 +50,7 @@ type SourceTable struct {
 func NewSourceTable(id int64, source string, t *plan.Table) *SourceTable {
 	s := &SourceTable{ID: id, Source: source, Table: t, Key: -1, Rekeys: t.Rekeys(source), Changed: true}
 	for _, c := range t.Columns {
-		if c.Generated != "" && c.In(source) && t.IsComputedAlike(c) {
+		if c.Generated != "" && c.In(source) && IsComputedAlike(t, c) {
 			s.Computed = append(s.Computed, c)
 		}
 		if c.Generated != "" || !c.In(source) {
@@ -182,4 +184,23 @@ func (s *SourceTable) Failure(check report.Check, row []any, reason string, args
 		f.Row = sqlvalue.FormatKey(row)
 	}
 	return f
+}
+
+// Conditions returns the conditions on its rows.
+func (s *SourceTable) Conditions() []*plan.Condition {
+	return slices.DeleteFunc(slices.Clone(s.Table.WithoutRows), func(c *plan.Condition) bool { return !c.In(s.Source) })
+}
+
+// changingCall finds functions whose value does not depend on their arguments alone.
+var changingCall = regexp.MustCompile(`(?i)\b(rand|uuid|now|sysdate|curdate|curtime|current_\w+|localtime\w*|utc_\w+|database|schema|user|\w+_user|connection_id|unix_timestamp|from_unixtime)\b`)
+
+// IsComputedAlike reports whether a generated column has the same values in a source and in the target, because its
+// expression names only columns that are copied as they are. It is not known of a column that people have decided
+// on, or whose expression calls a function of the time, the session or chance. A row that is renamed is an
+// exception.
+func IsComputedAlike(t *plan.Table, column *plan.Column) bool {
+	return !column.Decided && !changingCall.MatchString(column.Generated) && !slices.ContainsFunc(t.Columns, func(c *plan.Column) bool {
+		mention := regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(strings.ReplaceAll(c.Name, "`", "``")) + `(\W|$)`)
+		return c != column && mention.MatchString(column.Generated) && (c.Role != plan.RolePlain || c.Generated != "")
+	})
 }

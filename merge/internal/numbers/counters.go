@@ -21,14 +21,9 @@ import (
 )
 
 // CountOn sets the counters of the target above the ids of its rows, and above the numbers that stay free for later
-// merges. It never sets a counter lower than it was, so it may be called again.
-func CountOn(ctx context.Context, w *work.Writer) error {
-	target := w.Conns.Target
-	found, err := catalog.Read(ctx, w.Engine.Kind, target, target.Engine.Databases())
-	if err != nil {
-		return w.Engine.Failed("inspect the target", err)
-	}
-	left, err := ledger.Of(target).Left(ctx)
+// merges. It never sets a counter lower than it was, so it may be called again. found is the catalogue of the target.
+func CountOn(ctx context.Context, w *work.Writer, found *catalog.Catalog) error {
+	left, err := ledger.Of(w.Conns.Target).Left(ctx)
 	if err != nil {
 		return err
 	}

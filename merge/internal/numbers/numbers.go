@@ -49,7 +49,7 @@ type idSet struct {
 }
 
 // Choose chooses the numbers of a table. target is its key as the target has it, and earlier are the numbers
-// that runs have left free. It returns a [*report.RoomError] or [*plan.Error] where there is no room.
+// that runs have left free. It returns a [*report.FitError] or [*plan.Error] where there is no room.
 func Choose(ctx context.Context, j *work.Job, c *chunk.Conns, t *plan.Table, target *plan.Column, earlier []ledger.Numbers) (*Choice, error) {
 	n := &Choice{
 		Job: j, table: t, typ: target.Type, least: max(1, t.Least), most: sqltype.Of(j.Engine.Kind, target.Type).Highest(),
@@ -134,7 +134,7 @@ func (n *Choice) choose(ctx context.Context, earlier []ledger.Numbers) error {
 		if err == nil {
 			n.last = most
 		}
-		if err == nil || !errors.As(err, new(*report.RoomError)) {
+		if err == nil || !errors.As(err, new(*report.FitError)) {
 			return err
 		}
 	}
@@ -311,7 +311,10 @@ func (n *Choice) overlapping(low, high int64) string {
 
 // room returns the error of a number that is too high.
 func (n *Choice) room(highest int64) error {
-	return &report.RoomError{Table: n.table.Name, Column: n.table.Key().Name, Type: n.typ, Highest: addTo(highest, n.keep), Most: n.most}
+	return &report.FitError{
+		Table: n.table.Name, Column: n.table.Key().Name, Type: n.typ,
+		ID: strconv.FormatInt(addTo(highest, n.keep), 10), Most: strconv.FormatInt(n.most, 10),
+	}
 }
 
 // addTo adds two numbers that are not below 0, but for the first one, or returns the highest one.

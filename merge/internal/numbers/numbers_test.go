@@ -81,8 +81,8 @@ func TestDense(t *testing.T) {
 		n := &Choice{table: table, order: []string{"a", "b"}, rows: test.rows, most: test.last, Ranges: map[string]ledger.IDRange{}}
 		err := n.dense(test.first, test.last, test.left)
 		if test.highest == 0 {
-			if !errors.As(err, new(*report.RoomError)) {
-				t.Errorf("%+v: got %v, want a *report.RoomError", test, err)
+			if !errors.As(err, new(*report.FitError)) {
+				t.Errorf("%+v: got %v, want a *report.FitError", test, err)
 			}
 			continue
 		}

@@ -164,7 +164,7 @@ func (p *Check) fits(ctx context.Context) error {
 				errs = append(errs, err)
 			}
 		}
-		look(p.Conns.Target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Generated != "" && !t.IsComputedAlike(c) }))
+		look(p.Conns.Target, "the target", slices.DeleteFunc(slices.Clone(t.Columns), func(c *plan.Column) bool { return c.Generated != "" && !ledger.IsComputedAlike(t, c) }))
 		for _, source := range p.Plan.SourcesOf(t) {
 			q, err := p.Conns.Source(ctx, source)
 			if err != nil {

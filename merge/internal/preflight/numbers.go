@@ -26,7 +26,7 @@ func chooseNumbers(ctx context.Context, p *Check) (errs []error, err error) {
 	}
 	for _, t := range tables {
 		n, err := numbers.Choose(ctx, p.Job, p.Conns, t, p.KeyOf(t), left[t.Name])
-		if errors.As(err, new(*report.RoomError)) || errors.As(err, new(*plan.Error)) {
+		if errors.As(err, new(*report.FitError)) || errors.As(err, new(*plan.Error)) {
 			errs = append(errs, err)
 		} else if err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -21,9 +22,9 @@ import (
 
 var errOverflow = errors.New("the sum does not fit")
 
-// Combine returns what lists of values of a column make together, or why one does not. The first value of each is
+// combineLists returns what lists of values of a column make together, or why one does not. The first value of each is
 // the value of the row which stays. Expressions are evaluated by q.
-func Combine(ctx context.Context, q *chunk.Session, c *plan.Column, lists [][]any) (results []any, bad []error, err error) {
+func combineLists(ctx context.Context, q *chunk.Session, c *plan.Column, lists [][]any) (results []any, bad []error, err error) {
 	results, bad = make([]any, len(lists)), make([]error, len(lists))
 	if !c.Combine.IsExpression() {
 		for i, values := range lists {
@@ -228,8 +229,8 @@ func combineValues(c *plan.Column, values []any) (any, error) {
 		case v == nil:
 		case result == nil,
 			c.Combine == plan.CombineLast,
-			c.Combine == plan.CombineMax && compareScores(v, result) > 0,
-			c.Combine == plan.CombineMin && compareScores(v, result) < 0:
+			c.Combine == plan.CombineMax && clash.CompareScores(v, result) > 0,
+			c.Combine == plan.CombineMin && clash.CompareScores(v, result) < 0:
 			result = v
 		case c.Combine == plan.CombineSum:
 			var err error

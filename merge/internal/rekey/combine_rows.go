@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -24,7 +25,7 @@ type Merged struct {
 // combine gives rows the values that they and the rows that were merged into them make together.
 func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
 	// Phase link reads a part of the columns.
-	columns := slices.DeleteFunc(t.Table.CombinedColumns(), func(c *plan.Column) bool { return t.Position(c.Name) < 0 })
+	columns := slices.DeleteFunc(clash.CombinedColumns(t.Table), func(c *plan.Column) bool { return t.Position(c.Name) < 0 })
 	if len(columns) == 0 || w.Merged.Run == nil {
 		return nil
 	}
@@ -32,21 +33,17 @@ func (w *Rewriter) combine(ctx context.Context, t *ledger.SourceTable, rows []Ro
 	if err != nil || len(losers) == 0 {
 		return err
 	}
-	q, err := w.Merged.Conns.Source(ctx, t.Source)
-	if err != nil {
-		return err
-	}
 	winners := slices.Sorted(maps.Keys(losers))
-	all := make([]Combination, len(winners))
+	all := make([]*Winner, len(winners))
 	for k, i := range winners {
-		all[k].Losers = losers[i]
+		all[k] = &Winner{Key: rows[i].Key, Losers: losers[i]}
 		for _, c := range columns {
 			all[k].Own = append(all[k].Own, rows[i].New[t.Position(c.Name)])
 		}
 	}
-	results, bad, err := CombineAll(ctx, w.Merged.Conns, q, t.Table, columns, all)
+	results, bad, err := Combine(ctx, w.Merged.Conns, t.Table, columns, t.Source, all)
 	if err != nil {
-		return dialect.OfSource(t.Source, err)
+		return err
 	}
 	for k, i := range winners {
 		if bad[k] != nil {
@@ -99,31 +96,23 @@ func (w *Rewriter) losers(ctx context.Context, t *ledger.SourceTable, rows []Row
 
 // equals returns the same for a table without a Role key: the other rows that have the same primary key in the target.
 func (w *Rewriter) equals(ctx context.Context, t *ledger.SourceTable, rows []Row, order []string) (map[int][]Loser, error) {
-	c := NewConflicts(w.Merged.Plan, w.Merged.Conns, &MappedIdentities{Ids: w.IDs, Run: w.Merged.Run})
-	k := &contest{table: t.Table, unique: &plan.Unique{Columns: t.Table.RowKey()}, columns: chunk.ColumnsOf(t.Table, t.Table.RowKey())}
+	c := clash.New(w.Merged.Plan, w.Merged.Conns, &clash.MappedIdentities{Ids: w.IDs, Run: w.Merged.Run})
 	tuples := map[int][]any{}
 	for i, r := range rows {
-		if r.New == nil {
-			continue
-		}
-		tuples[i] = t.RowKey(r.New)
-		for n, column := range k.columns {
-			v := tuples[i][n]
-			if id, ok := sqlvalue.ID(v); ok && column.Role == plan.RoleReference && !slices.Contains(column.None, sqlvalue.Text(v)) {
-				tuples[i][n] = identity{w.Merged.Plan.Table(column.Refers[0].Table), Ident{Key: id}}
-			}
+		if r.New != nil {
+			tuples[i] = t.RowKey(r.New)
 		}
 	}
 	losers := map[int][]Loser{}
 	for _, source := range append([]string{t.Source}, slices.DeleteFunc(order, func(s string) bool { return s == t.Source })...) {
-		hits, err := (&round{Conflicts: c, contest: k}).every(ctx, source, tuples)
+		hits, err := c.SameKey(ctx, t.Table, source, tuples)
 		if err != nil {
 			return nil, err
 		}
 		for i, all := range hits {
-			for _, h := range all {
-				if source != t.Source || sqlvalue.FormatKey(h.key) != sqlvalue.FormatKey(rows[i].Key) {
-					losers[i] = append(losers[i], Loser{source, h.key})
+			for _, key := range all {
+				if source != t.Source || sqlvalue.FormatKey(key) != sqlvalue.FormatKey(rows[i].Key) {
+					losers[i] = append(losers[i], Loser{source, key})
 				}
 			}
 		}
@@ -141,22 +130,46 @@ type Loser struct {
 // then by their keys.
 func SortLosers(losers []Loser, order []string) {
 	slices.SortFunc(losers, func(a, b Loser) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Source), slices.Index(order, b.Source)), CompareKeys(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Source), slices.Index(order, b.Source)), clash.CompareKeys(a.Key, b.Key))
 	})
 }
 
-// A Combination is a row that stays, and the rows that are merged into it.
-type Combination struct {
-	Own    []any // the values of the row that stays
+// A Winner is a row that gets values of the rows that are merged into it.
+type Winner struct {
+	Key    []any // what tells it apart in its database
+	Own    []any // its values in the columns that are combined; nil until they are read
 	Losers []Loser
 }
 
-// CombineAll returns what the values of columns make together, or why they do not. Expressions are evaluated by q.
-func CombineAll(ctx context.Context, conns *chunk.Conns, q *chunk.Session, t *plan.Table, columns []*plan.Column, all []Combination) (results [][]any, bad []error, err error) {
+// Combine returns what the values of columns of winners become, or why they can't be combined. The winners are rows of
+// a source or, without a name, of the target, which evaluates expressions.
+func Combine(ctx context.Context, conns *chunk.Conns, t *plan.Table, columns []*plan.Column, place string, all []*Winner) (results [][]any, bad []error, err error) {
+	q := conns.Target
+	if place != "" {
+		if q, err = conns.Source(ctx, place); err != nil {
+			return nil, nil, err
+		}
+	}
 	keys := map[string][][]any{}
-	for _, c := range all {
-		for _, l := range c.Losers {
+	var unread [][]any
+	for _, w := range all {
+		if w.Own == nil {
+			unread = append(unread, w.Key)
+		}
+		for _, l := range w.Losers {
 			keys[l.Source] = append(keys[l.Source], l.Key)
+		}
+	}
+	own, err := ReadRows(ctx, conns, t, place, columns, unread)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, w := range all {
+		if w.Own != nil {
+			continue
+		}
+		if w.Own = own[sqlvalue.FormatKey(w.Key)]; w.Own == nil {
+			return nil, nil, fmt.Errorf("table %q: row %s, which others are merged into, is gone", t.Name, sqlvalue.FormatKey(w.Key))
 		}
 	}
 	values := map[string]map[string][]any{}
@@ -168,9 +181,9 @@ func CombineAll(ctx context.Context, conns *chunk.Conns, q *chunk.Session, t *pl
 	results, bad = make([][]any, len(all)), make([]error, len(all))
 	for n, column := range columns {
 		lists := make([][]any, len(all))
-		for k, c := range all {
-			lists[k] = []any{c.Own[n]}
-			for _, l := range c.Losers {
+		for k, w := range all {
+			lists[k] = []any{w.Own[n]}
+			for _, l := range w.Losers {
 				row := values[l.Source][sqlvalue.FormatKey(l.Key)]
 				if row == nil {
 					return nil, nil, fmt.Errorf("table %q: row %s of source %q is gone", t.Name, sqlvalue.FormatKey(l.Key), l.Source)
@@ -178,7 +191,10 @@ func CombineAll(ctx context.Context, conns *chunk.Conns, q *chunk.Session, t *pl
 				lists[k] = append(lists[k], row[n])
 			}
 		}
-		made, wrong, err := Combine(ctx, q, column, lists)
+		made, wrong, err := combineLists(ctx, q, column, lists)
+		if err != nil && place != "" {
+			err = dialect.OfSource(place, err)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -200,7 +216,7 @@ func ReadRows(ctx context.Context, conns *chunk.Conns, t *plan.Table, place stri
 		return found, nil
 	}
 	q := conns.Target
-	if place != inTarget {
+	if place != "" {
 		var err error
 		if q, err = conns.Source(ctx, place); err != nil {
 			return nil, err
@@ -209,7 +225,7 @@ func ReadRows(ctx context.Context, conns *chunk.Conns, t *plan.Table, place stri
 	by := chunk.ColumnsOf(t, t.RowKey())
 	list := slices.Clone(by)
 	for _, c := range columns {
-		if has(place, c) {
+		if place == "" || c.In(place) {
 			list = append(list, c)
 		}
 	}
@@ -223,7 +239,7 @@ func ReadRows(ctx context.Context, conns *chunk.Conns, t *plan.Table, place stri
 	rows, err := chunk.ReadKeys(ctx, q.Engine, q, t.Name, list, by, fit)
 	if err != nil {
 		err = q.Engine.Failed(fmt.Sprintf("read rows of table %q that are merged", t.Name), err)
-		if place != inTarget {
+		if place != "" {
 			err = dialect.OfSource(place, err)
 		}
 		return nil, err
@@ -231,7 +247,7 @@ func ReadRows(ctx context.Context, conns *chunk.Conns, t *plan.Table, place stri
 	for _, row := range rows {
 		values, rest := make([]any, len(columns)), row[len(by):]
 		for n, c := range columns {
-			if has(place, c) {
+			if place == "" || c.In(place) {
 				values[n], rest = rest[0], rest[1:]
 			}
 		}

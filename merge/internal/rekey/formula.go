@@ -1,6 +1,7 @@
 package rekey
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -65,11 +66,11 @@ func (f *Formula) next(before, old, tick int64, dated bool) int64 {
 	return place
 }
 
-// id returns the id of a place. After the last one it returns [snow.ErrTimeExhausted], or a [*report.NumberError].
+// id returns the id of a place. After the last one it returns [snow.ErrTimeExhausted], or a [*report.FitError].
 func (f *Formula) id(place, old int64) (snow.ID, error) {
 	if f.ids.IDs.AreNumbers() {
 		if place < 1 || uint64(place) < f.ids.First || uint64(place) >= f.ids.End {
-			return 0, &report.NumberError{ID: place, First: int64(f.ids.First), Last: int64(f.ids.End - 1)}
+			return 0, &report.FitError{ID: fmt.Sprint(place), Least: fmt.Sprint(f.ids.First), Most: fmt.Sprint(f.ids.End - 1)}
 		}
 		return snow.ID(place), nil
 	}

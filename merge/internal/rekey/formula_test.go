@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -170,7 +171,7 @@ func TestNumbers(t *testing.T) {
 				t.Errorf("%+v: row %d has got %d, %v; want %d", test.ids, old, id, err, want)
 			}
 			if err != nil {
-				if number := new(report.NumberError); !errors.As(err, &number) || test.ids.Has(old, number.ID) {
+				if fit := new(report.FitError); !errors.As(err, &fit) || test.ids.Has(old, parse(fit.ID)) {
 					t.Errorf("%+v: row %d: got %v, want a number that is not free", test.ids, old, err)
 				}
 				ids.Place = before
@@ -185,4 +186,9 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%+v: %v late", test.ids, ids.Late)
 		}
 	}
+}
+
+func parse(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
 }

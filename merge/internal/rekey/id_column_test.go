@@ -175,8 +175,8 @@ func TestIDColumnPacked(t *testing.T) {
 		if test.reason != "" && (!errors.As(err, &bad) || !strings.Contains(err.Error(), test.reason)) || test.reason == "" && (err != nil || !reflect.DeepEqual(got, test.want) || lost != test.lost) {
 			t.Errorf("%s of %v and %v: got %v, %v, %v; want %v, %v and %q", test.column.Format, test.in, test.other, got, lost, err, test.want, test.lost, test.reason)
 		}
-		if wide := strings.Contains(test.reason, "does not fit"); wide != errors.As(err, new(*report.WidthError)) {
-			t.Errorf("%s of %v: got %v, a WidthError %t", test.column.Format, test.in, err, !wide)
+		if wide := strings.Contains(test.reason, "does not fit"); wide != errors.As(err, new(*report.FitError)) {
+			t.Errorf("%s of %v: got %v, a FitError %t", test.column.Format, test.in, err, !wide)
 		}
 	}
 	mail := of("codec mail", "to")

@@ -71,7 +71,7 @@ func (c *Checker) AreRows(ctx context.Context, p *plan.Plan, t *plan.Table, of *
 	return err == nil && orphans == 0, e.Failed("look for orphans of "+strconv.Quote(t.Name+"."+of.Name), err)
 }
 
-// IDs know what has become of rows of sources: of a run the [ledger.IDMap], of a dry run the [RememberedIdentities].
+// IDs know what has become of rows of sources: of a run the [ledger.IDMap], of a dry run the [clash.RememberedIdentities].
 type IDs interface {
 	// Find returns the successors that are known.
 	Find(ctx context.Context, t *ledger.SourceTable, olds []int64) (map[int64]ledger.Successor, error)
@@ -130,21 +130,15 @@ type Held struct {
 func (c *Checker) References(ctx context.Context, column *IDColumn, rows [][]any, parents []*plan.Table) (all []Held, bad []*report.RowError, err error) {
 	wanted := map[*plan.Table][]int64{}
 	for i, values := range rows {
-		if id, ok := column.Integer(values); ok {
-			h := Held{Row: i, Text: strconv.FormatInt(id, 10), ID: id, Valid: true, Missing: true}
-			if parents[0] != nil {
-				wanted[parents[0]] = append(wanted[parents[0]], id)
+		row := &Row{Key: column.table.RowKey(values), Old: values}
+		err := column.each(row, func(ref int, text string, id int64, valid bool) {
+			if text == "" && valid {
+				text = strconv.FormatInt(id, 10)
 			}
-			all = append(all, h)
-			continue
-		}
-		_, _, err := column.Edit(&Row{Key: column.table.RowKey(values), Old: values}, func(ref int, text string) (string, bool) {
-			h := Held{Row: i, Ref: ref, Text: text, Missing: true}
-			if h.ID, h.Valid = sqlvalue.ParseID(text); h.Valid && parents[ref] != nil {
-				wanted[parents[ref]] = append(wanted[parents[ref]], h.ID)
+			if valid && parents[ref] != nil {
+				wanted[parents[ref]] = append(wanted[parents[ref]], id)
 			}
-			all = append(all, h)
-			return text, true
+			all = append(all, Held{Row: i, Ref: ref, Text: text, ID: id, Valid: valid, Missing: true})
 		})
 		var none *report.RowError
 		if errors.As(err, &none) {

@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
+	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A Rewriter says what rows of one source become, by the map: the same to the
-// copier and to the row verifier. It is used by one goroutine at a time, and only
-// reads.
+// A Rewriter says what rows of one source become: the same to the copier, the row verifier and the dry run. It is used
+// by one goroutine at a time, and only reads.
 type Rewriter struct {
 	IDs    ledger.IDMap
 	Tables map[string]*ledger.SourceTable // of the source, by name
@@ -21,7 +24,7 @@ type Rewriter struct {
 	codecs Codecs
 	source *Checker
 
-	remembered *RememberedIdentities // of a dry run, instead of IDs
+	remembered *clash.RememberedIdentities // of a dry run, instead of IDs
 }
 
 // NewRewriter returns one for the tables of a source, by sessions of the target
@@ -31,7 +34,7 @@ func NewRewriter(codecs Codecs, tables map[string]*ledger.SourceTable, target, s
 }
 
 // NewForecaster returns a Rewriter of a dry run, by what that remembers. It can resolve and replace references only.
-func NewForecaster(codecs Codecs, tables map[string]*ledger.SourceTable, remembered *RememberedIdentities, source *chunk.Session) *Rewriter {
+func NewForecaster(codecs Codecs, tables map[string]*ledger.SourceTable, remembered *clash.RememberedIdentities, source *chunk.Session) *Rewriter {
 	return &Rewriter{Tables: tables, codecs: codecs, source: &Checker{source.Engine, source}, remembered: remembered}
 }
 
@@ -44,7 +47,7 @@ func (w *Rewriter) Column(t *ledger.SourceTable, at int) (*IDColumn, error) {
 }
 
 // Rewrite returns what rows become, which have a value for each column of the
-// source table. What a run does not take of a row that is copied is an error, see [Row.refused].
+// source table. What a run does not take of a row that is copied is an error, see [Row.Refused].
 func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]any) ([]Row, error) {
 	out := make([]Row, len(rows))
 	for i, values := range rows {
@@ -56,8 +59,13 @@ func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]
 	if err := w.change(ctx, t, out); err != nil {
 		return nil, err
 	}
-	if err := w.References(ctx, t, out, (*plan.Column).HoldsReferences); err != nil {
+	if err := w.references(ctx, t, out, (*plan.Column).HoldsReferences); err != nil {
 		return nil, err
+	}
+	for _, r := range out {
+		if err := r.Refused(t); err != nil {
+			return nil, err
+		}
 	}
 	return out, w.combine(ctx, t, out)
 }
@@ -95,12 +103,15 @@ func (w *Rewriter) fates(ctx context.Context, t *ledger.SourceTable, rows []Row)
 	return nil
 }
 
-// Chosen drops the rows that a condition of the plan has chosen.
-func (w *Rewriter) Chosen(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
-	if len(t.Table.ConditionsOf(t.Source)) == 0 {
-		return nil
+// Leave drops the rows that a condition of the plan has chosen, and the rows that go because of what they refer to. In
+// the others it puts the ids of successors in the place of old ones, in columns that drop rows.
+func (w *Rewriter) Leave(ctx context.Context, t *ledger.SourceTable, rows []Row) error {
+	if len(t.Conditions()) > 0 {
+		if err := w.change(ctx, t, rows); err != nil {
+			return err
+		}
 	}
-	return w.change(ctx, t, rows)
+	return w.references(ctx, t, rows, (*plan.Column).DropsRows)
 }
 
 // change applies snow_merge_changes.
@@ -121,7 +132,7 @@ func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row
 	for _, c := range changes {
 		r := &rows[at[c.Row]]
 		switch column := t.Position(c.Column); {
-		case c.Kind == ledger.ChangeMerged, c.Kind == ledger.ChangeJoined:
+		case c.Kind == ledger.ChangeMerged, c.Kind == ledger.ChangeIntoTarget:
 			r.New, r.Fate = nil, ledger.Merged
 		case c.Kind == ledger.ChangeDropped:
 			r.New, r.Fate = nil, ledger.Dropped
@@ -132,9 +143,8 @@ func (w *Rewriter) change(ctx context.Context, t *ledger.SourceTable, rows []Row
 	return nil
 }
 
-// References puts new ids in the place of old ones, in columns that refer to others and that want reports true for.
-// What a run does not take in a row that is copied is an error.
-func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows []Row, want func(*plan.Column) bool) error {
+// references puts new ids in the place of old ones, in columns that refer to others and that want reports true for.
+func (w *Rewriter) references(ctx context.Context, t *ledger.SourceTable, rows []Row, want func(*plan.Column) bool) error {
 	columns, err := w.Columns(t, want)
 	if err != nil {
 		return err
@@ -145,11 +155,6 @@ func (w *Rewriter) References(ctx context.Context, t *ledger.SourceTable, rows [
 		return err
 	}
 	Replace(columns, rows, found, nil)
-	for _, r := range rows {
-		if err := r.refused(t); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -185,19 +190,11 @@ func (w *Rewriter) Resolve(ctx context.Context, columns []*IDColumn, rows []Row)
 			if rows[i].New == nil {
 				continue
 			}
-			if id, ok := column.Integer(rows[i].Old); ok {
-				if parent := column.Parents[0]; parent != nil {
+			_ = column.each(&rows[i], func(ref int, _ string, id int64, valid bool) { // Replace has the error too
+				if parent := column.Parents[ref]; valid && parent != nil {
 					q := question{parent, column.Exact}
 					wanted[q] = append(wanted[q], id)
 				}
-				continue
-			}
-			_, _, _ = column.Edit(&rows[i], func(ref int, text string) (string, bool) { // Replace has the error too
-				if id, ok := sqlvalue.ParseID(text); ok && column.Parents[ref] != nil {
-					q := question{column.Parents[ref], column.Exact}
-					wanted[q] = append(wanted[q], id)
-				}
-				return text, true
 			})
 		}
 	}
@@ -246,4 +243,16 @@ func Replace(columns []*IDColumn, rows []Row, found Successors, stand func() Sta
 			r.New, r.Fate, r.Why = nil, ledger.Dropped, r.Lacks[at].Column.Name+" = "+r.Lacks[at].ID
 		}
 	}
+}
+
+// Stored returns a value of snow_merge_changes as it is in rows.
+func Stored(e *dialect.Dialect, c *plan.Column, v any) any {
+	text, ok := v.(string)
+	if !ok || sqltype.Of(e.Kind, c.Type).Kind != sqltype.Integer || e.Carrier(c) == dialect.CarryText {
+		return v
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	return v
 }

@@ -1,6 +1,8 @@
 package rekey
 
 import (
+	"slices"
+
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -27,8 +29,8 @@ type Lack struct {
 
 // Rule says what becomes of the id.
 func (l Lack) Rule() plan.Orphans {
-	if l.LeftOut {
-		return l.Column.IfGone()
+	if l.LeftOut && l.Column.Gone != "" {
+		return l.Column.Gone
 	}
 	return l.Column.Orphans
 }
@@ -44,9 +46,14 @@ type Fault struct {
 	Err    *report.RowError
 }
 
-// refused returns the first error that a run stops at, if the row is copied: an [*report.OrphanError] or a
+// NewRow returns a row of a source table that is copied as it is.
+func NewRow(t *ledger.SourceTable, values []any) Row {
+	return Row{Key: t.RowKey(values), Old: values, New: slices.Clone(values), Fate: ledger.Kept}
+}
+
+// Refused returns the first error that a run stops at, if the row is copied: an [*report.OrphanError] or a
 // [*report.RowError].
-func (r *Row) refused(t *ledger.SourceTable) error {
+func (r *Row) Refused(t *ledger.SourceTable) error {
 	if r.New == nil {
 		return nil
 	}

@@ -3,12 +3,10 @@ package settle
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
-	"github.com/shardsnow/snow/merge/internal/chunk"
-	"github.com/shardsnow/snow/merge/internal/dialect"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -16,32 +14,26 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A Winner is a row that gets values of the rows that are merged into it.
-type Winner struct {
-	Key    []any // what tells it apart in its database
-	Losers []rekey.Loser
-}
-
 // Winners are the rows of a table that get values of others: by their database, which is the name of a source or empty
 // for the target, and by [sqlvalue.FormatKey] of their keys.
-type Winners map[string]map[string]*Winner
+type Winners map[string]map[string]*rekey.Winner
 
 // Add adds a row that is merged into another one.
 func (w Winners) Add(database string, key []any, loser rekey.Loser) {
 	text := sqlvalue.FormatKey(key)
 	if w[database] == nil {
-		w[database] = map[string]*Winner{}
+		w[database] = map[string]*rekey.Winner{}
 	}
 	if w[database][text] == nil {
-		w[database][text] = &Winner{Key: key}
+		w[database][text] = &rekey.Winner{Key: key}
 	}
 	w[database][text].Losers = append(w[database][text].Losers, loser)
 }
 
 // In returns the winners in a database, in the order of the texts of their keys. Their losers are in the order in
 // which values are combined.
-func (w Winners) In(database string, order []string) []*Winner {
-	var all []*Winner
+func (w Winners) In(database string, order []string) []*rekey.Winner {
+	var all []*rekey.Winner
 	for _, text := range slices.Sorted(maps.Keys(w[database])) {
 		row := w[database][text]
 		rekey.SortLosers(row.Losers, order)
@@ -52,10 +44,10 @@ func (w Winners) In(database string, order []string) []*Winner {
 
 // WinnersInTarget returns the rows of a table that the target had before the run and that rows of sources are merged
 // into. It holds all of them in memory.
-func WinnersInTarget(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, order []string) ([]*Winner, error) {
+func WinnersInTarget(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, order []string) ([]*rekey.Winner, error) {
 	winners := Winners{}
 	for _, source := range order {
-		err := l.EachJoined(ctx, run.Table(source, t.Name), func(c ledger.Change) error {
+		err := l.EachIntoTarget(ctx, run.Table(source, t.Name), func(c ledger.Change) error {
 			loser, _ := c.Before.(string)
 			winner, _ := c.After.(string)
 			from, err := sqlvalue.ParseKey(loser)
@@ -77,17 +69,17 @@ func WinnersInTarget(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *p
 type Decision struct{ Before, After []any }
 
 // ReadDecisions returns what was decided on some winners in the target, by [sqlvalue.FormatKey] of their keys.
-func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, rows []*Winner) (map[string]*Decision, error) {
-	columns := t.CombinedColumns()
+func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, rows []*rekey.Winner) (map[string]*Decision, error) {
+	columns := clash.CombinedColumns(t)
 	found := map[string]*Decision{}
-	under := map[string][]*Winner{}
+	under := map[string][]*rekey.Winner{}
 	for _, row := range rows {
 		under[row.Losers[0].Source] = append(under[row.Losers[0].Source], row)
 	}
 	for source, rows := range under {
 		by, names := map[string]string{}, make([]string, len(rows))
 		for i, row := range rows {
-			names[i] = ledger.JoinedRow(row.Key)
+			names[i] = ledger.TargetRow(row.Key)
 			by[names[i]] = sqlvalue.FormatKey(row.Key)
 		}
 		changes, err := l.Changes(ctx, run.Table(source, t.Name), names)
@@ -115,52 +107,9 @@ func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *pla
 	return found, nil
 }
 
-// A Combined is what winners were, and what they become.
-type Combined struct {
-	Own, Results [][]any
-	Bad          []error // why values can't be combined
-}
-
-// Combine computes what winners in a database become. Without own, it reads what they are now.
-func Combine(ctx context.Context, conns *chunk.Conns, t *plan.Table, database string, rows []*Winner, own [][]any) (*Combined, error) {
-	columns, q := t.CombinedColumns(), conns.Target
-	if database != "" {
-		var err error
-		if q, err = conns.Source(ctx, database); err != nil {
-			return nil, err
-		}
-	}
-	if own == nil {
-		keys := make([][]any, len(rows))
-		for i, row := range rows {
-			keys[i] = row.Key
-		}
-		values, err := rekey.ReadRows(ctx, conns, t, database, columns, keys)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			found := values[sqlvalue.FormatKey(row.Key)]
-			if found == nil {
-				return nil, fmt.Errorf("table %q: row %s, which others are merged into, is gone", t.Name, sqlvalue.FormatKey(row.Key))
-			}
-			own = append(own, found)
-		}
-	}
-	all := make([]rekey.Combination, len(rows))
-	for i, row := range rows {
-		all[i] = rekey.Combination{Own: own[i], Losers: row.Losers}
-	}
-	results, bad, err := rekey.CombineAll(ctx, conns, q, t, columns, all)
-	if err != nil && database != "" {
-		err = dialect.OfSource(database, err)
-	}
-	return &Combined{own, results, bad}, err
-}
-
 // CheckCombined returns why the target does not take values of the columns that are combined.
 func CheckCombined(d sqlsnow.Dialect, t *plan.Table, into func(*plan.Column) *plan.Column, values []any) error {
-	for n, c := range t.CombinedColumns() {
+	for n, c := range clash.CombinedColumns(t) {
 		if reason := RoomOf(d, into(c)).Misfit(values[n]); reason != "" {
 			return rekey.ColumnError(c.Name, errors.New("combined: "+reason))
 		}

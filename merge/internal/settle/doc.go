@@ -1,6 +1,6 @@
 // Package settle has the rules on rows of several sources that a run, a dry run and a verification share.
 //
-//	choose.go   which rows the conditions of the plan exclude
-//	combine.go  what rows become that others are merged into
-//	fit.go      what a column of the target has room for
+//	conditions.go  which rows the conditions of the plan exclude
+//	combine.go     what rows become that others are merged into
+//	fit.go         what a column of the target has room for
 package settle

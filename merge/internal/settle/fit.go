@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shardsnow/snow/merge/internal/rekey"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -60,7 +60,7 @@ func (r *Room) Misfit(v any) string {
 			return sqlvalue.Sample(v) + " is not in the range of " + c.Type
 		}
 	case sqltype.Text:
-		if n := rekey.TextLength(d, c, text); s.Length > 0 && n > s.Length {
+		if n := clash.TextLength(d, c, text); s.Length > 0 && n > s.Length {
 			return fmt.Sprintf("%d characters, and %s takes %d", n, c.Type, s.Length)
 		}
 	case sqltype.Bytes:

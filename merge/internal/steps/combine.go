@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
+	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/settle"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
@@ -19,7 +21,7 @@ import (
 // decideCombined decides what values rows of the target get of rows that are merged into them, and writes it down
 // with what they have now. The rows themselves are changed when nothing is decided any more.
 func decideCombined(ctx context.Context, w *work.Writer, t *plan.Table, order []string) error {
-	if !t.Combines() || t.Empty {
+	if len(clash.CombinedColumns(t)) == 0 || t.Empty {
 		return nil
 	}
 	l := ledger.Of(w.Conns.Target)
@@ -27,12 +29,12 @@ func decideCombined(ctx context.Context, w *work.Writer, t *plan.Table, order []
 	if err != nil {
 		return err
 	}
-	return work.Loop(ctx, w.Job, &work.Parts[*settle.Winner]{All: all, Most: chunk.MaxIn}, func(ctx context.Context, rows []*settle.Winner) (int, error) {
+	return work.Loop(ctx, w.Job, &work.Parts[*rekey.Winner]{All: all, Most: chunk.MaxIn}, func(ctx context.Context, rows []*rekey.Winner) (int, error) {
 		known, err := settle.ReadDecisions(ctx, l, w.Run, t, rows)
 		if err != nil {
 			return 0, err
 		}
-		rows = slices.DeleteFunc(rows, func(row *settle.Winner) bool { return known[sqlvalue.FormatKey(row.Key)] != nil })
+		rows = slices.DeleteFunc(rows, func(row *rekey.Winner) bool { return known[sqlvalue.FormatKey(row.Key)] != nil })
 		changes, err := combined(ctx, w, t, rows)
 		if err != nil {
 			return 0, err
@@ -49,8 +51,8 @@ func decideCombined(ctx context.Context, w *work.Writer, t *plan.Table, order []
 }
 
 // combined returns what becomes of rows of the target, by the source of the first row that is merged into each.
-func combined(ctx context.Context, w *work.Writer, t *plan.Table, rows []*settle.Winner) (map[string][]ledger.Change, error) {
-	made, err := settle.Combine(ctx, w.Conns, t, "", rows, nil)
+func combined(ctx context.Context, w *work.Writer, t *plan.Table, rows []*rekey.Winner) (map[string][]ledger.Change, error) {
+	results, bad, err := rekey.Combine(ctx, w.Conns, t, clash.CombinedColumns(t), "", rows)
 	if err != nil {
 		return nil, err
 	}
@@ -67,16 +69,16 @@ func combined(ctx context.Context, w *work.Writer, t *plan.Table, rows []*settle
 	}
 	changes := map[string][]ledger.Change{}
 	for i, row := range rows {
-		first, err := row.Losers[0], made.Bad[i]
+		first, err := row.Losers[0], bad[i]
 		if err == nil {
-			err = settle.CheckCombined(w.Engine.Kind, t, into, made.Results[i])
+			err = settle.CheckCombined(w.Engine.Kind, t, into, results[i])
 		}
 		if err != nil {
 			return nil, w.Run.Table(first.Source, t.Name).RowError(first.Key, err)
 		}
-		for n, c := range t.CombinedColumns() {
+		for n, c := range clash.CombinedColumns(t) {
 			changes[first.Source] = append(changes[first.Source], ledger.Change{
-				Row: ledger.JoinedRow(row.Key), Column: c.Name, Kind: ledger.ChangeCombined, Before: text(made.Own[i][n]), After: text(made.Results[i][n]),
+				Row: ledger.TargetRow(row.Key), Column: c.Name, Kind: ledger.ChangeCombined, Before: text(row.Own[n]), After: text(results[i][n]),
 			})
 		}
 	}
@@ -87,7 +89,7 @@ func combined(ctx context.Context, w *work.Writer, t *plan.Table, rows []*settle
 func updateCombined(ctx context.Context, w *work.Writer) error {
 	l := ledger.Of(w.Conns.Target)
 	for _, t := range w.Order {
-		if !t.Combines() || t.Empty {
+		if len(clash.CombinedColumns(t)) == 0 || t.Empty {
 			continue
 		}
 		order, err := w.Plan.Precedence(t)
@@ -98,7 +100,7 @@ func updateCombined(ctx context.Context, w *work.Writer) error {
 		if err != nil {
 			return err
 		}
-		err = work.Loop(ctx, w.Job, &work.Parts[*settle.Winner]{All: all, Most: chunk.MaxIn}, func(ctx context.Context, rows []*settle.Winner) (int, error) {
+		err = work.Loop(ctx, w.Job, &work.Parts[*rekey.Winner]{All: all, Most: chunk.MaxIn}, func(ctx context.Context, rows []*rekey.Winner) (int, error) {
 			values, err := settle.ReadDecisions(ctx, l, w.Run, t, rows)
 			if err != nil {
 				return 0, err
@@ -113,8 +115,8 @@ func updateCombined(ctx context.Context, w *work.Writer) error {
 	return nil
 }
 
-func updateRows(ctx context.Context, w *work.Writer, t *plan.Table, rows []*settle.Winner, values map[string]*settle.Decision) error {
-	e, target, columns := w.Engine, w.Conns.Target, t.CombinedColumns()
+func updateRows(ctx context.Context, w *work.Writer, t *plan.Table, rows []*rekey.Winner, values map[string]*settle.Decision) error {
+	e, target, columns := w.Engine, w.Conns.Target, clash.CombinedColumns(t)
 	var set, match []string
 	for n, c := range columns {
 		set = append(set, e.Quote(c.Name)+" = "+e.Placeholder(n+1))

@@ -102,16 +102,10 @@ func (c *copier) account(chunks []ledger.Chunk, rows []rekey.Row) ([]ledger.Chun
 		d := minted.In(ledger.PhaseCopy)
 		for _, row := range rows[:minted.Read] {
 			d.Hash.Add(c.hasher.Row(row.Old[:len(c.table.Columns)]))
-			switch row.Fate {
-			case ledger.Missing:
+			if row.Fate == ledger.Missing {
 				return nil, c.changed(row.Key, "the row is new")
-			case ledger.Rekeyed:
-				d.Rekeyed++
-			case ledger.Merged:
-				d.Merged++
-			case ledger.Dropped:
-				d.Dropped++
 			}
+			d.Take(row.Fate)
 		}
 		if d.Counts != minted.Counts {
 			return nil, c.changed(minted.Hi, fmt.Sprintf("of the rows up to it %d, %d and %d had a new id, were merged and were dropped, and now it would be %d, %d and %d",

@@ -8,6 +8,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/earlier"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/numbers"
+	"github.com/shardsnow/snow/merge/internal/preflight"
 	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -29,7 +30,7 @@ func Run(ctx context.Context, j *work.Job) (err error) {
 		if w.Run, err = s.begin(ctx, w); err != nil {
 			return err
 		}
-		return phases(ctx, w)
+		return phases(ctx, w, s.before)
 	})
 }
 
@@ -54,7 +55,7 @@ func leased(ctx context.Context, w *work.Writer, do func(context.Context) error)
 	return err
 }
 
-func phases(ctx context.Context, w *work.Writer) error {
+func phases(ctx context.Context, w *work.Writer, before *preflight.Check) error {
 	for w.Run.State != ledger.StateCopied {
 		var err error
 		state, next := ledger.StateRunning, ""
@@ -71,7 +72,7 @@ func phases(ctx context.Context, w *work.Writer) error {
 				err = updateCombined(ctx, w)
 			}
 			if err == nil {
-				err = numbers.CountOn(ctx, w)
+				err = numbers.CountOn(ctx, w, before.Target)
 			}
 			if err == nil {
 				err = earlier.Copy(ctx, w)

@@ -19,6 +19,7 @@ import (
 // A start makes a run, or finds it as an earlier process left it.
 type start struct {
 	*work.Job
+	before   *preflight.Check               // what it found
 	reserved map[string]sqlsnow.Reservation // worker numbers, by their holders
 	keys     map[string]*plan.Column        // of the target, by table, where a new run gives numbers as ids
 }
@@ -44,6 +45,7 @@ func (s *start) holders(ctx context.Context) (all []string, err error) {
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	p := preflight.New(s.Job, c)
+	s.before = p
 	if err := p.Databases(ctx); err != nil {
 		return nil, err
 	}
@@ -111,7 +113,7 @@ func (s *start) begin(ctx context.Context, w *work.Writer) (*ledger.Run, error) 
 			}
 			return l.InsertRun(ctx, r, w.Text)
 		})
-		if errors.As(err, new(*report.RoomError)) {
+		if errors.As(err, new(*report.FitError)) {
 			return nil, err
 		}
 		if err != nil {
@@ -133,7 +135,7 @@ func (s *start) begin(ctx context.Context, w *work.Writer) (*ledger.Run, error) 
 // newRun returns a run whose source tables are numbered from next on.
 func (s *start) newRun(ctx context.Context, target *chunk.Session, next int64) (*ledger.Run, error) {
 	r := &ledger.Run{ID: s.ID, State: ledger.StateRunning, Phase: ledger.PhaseMint}
-	if s.Plan.Chooses() {
+	if work.Chooses(s.Plan) {
 		r.Phase = ledger.PhaseChoose
 	}
 	r.Facts = ledger.Facts{Namespace: s.Namespace, Datacenter: s.Datacenter, Databases: s.Target.Names, Rows: map[string]int64{}, Assertions: map[string]string{}}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/settle"
@@ -18,7 +19,7 @@ import (
 func compareCombined(ctx context.Context, v *verifying) error {
 	conns := v.others[0]
 	for _, t := range v.Order {
-		if !t.Combines() || t.Empty {
+		if len(clash.CombinedColumns(t)) == 0 || t.Empty {
 			continue
 		}
 		order, err := v.Plan.Precedence(t)
@@ -29,7 +30,7 @@ func compareCombined(ctx context.Context, v *verifying) error {
 		if err != nil {
 			return err
 		}
-		err = work.Loop(ctx, v.Job, &work.Parts[*settle.Winner]{All: all, Most: chunk.MaxIn}, func(ctx context.Context, rows []*settle.Winner) (int, error) {
+		err = work.Loop(ctx, v.Job, &work.Parts[*rekey.Winner]{All: all, Most: chunk.MaxIn}, func(ctx context.Context, rows []*rekey.Winner) (int, error) {
 			return 0, compareWinners(ctx, v, conns, t, rows)
 		})
 		if err != nil {
@@ -39,28 +40,28 @@ func compareCombined(ctx context.Context, v *verifying) error {
 	return nil
 }
 
-func compareWinners(ctx context.Context, v *verifying, conns *chunk.Conns, t *plan.Table, rows []*settle.Winner) error {
-	columns := t.CombinedColumns()
+func compareWinners(ctx context.Context, v *verifying, conns *chunk.Conns, t *plan.Table, rows []*rekey.Winner) error {
+	columns := clash.CombinedColumns(t)
 	known, err := settle.ReadDecisions(ctx, ledger.Of(conns.Target), v.run, t, rows)
 	if err != nil {
 		return err
 	}
-	fail := func(row *settle.Winner, check report.Check, column, reason string, args ...any) {
+	fail := func(row *rekey.Winner, check report.Check, column, reason string, args ...any) {
 		f := v.run.Table(row.Losers[0].Source, t.Name).Failure(check, row.Losers[0].Key, reason, args...)
 		f.Column, f.Target = column, sqlvalue.FormatKey(row.Key)
 		v.report.Add(f)
 	}
-	var own, keys [][]any
-	rows = slices.DeleteFunc(rows, func(row *settle.Winner) bool {
+	var keys [][]any
+	rows = slices.DeleteFunc(rows, func(row *rekey.Winner) bool {
 		values := known[sqlvalue.FormatKey(row.Key)]
 		if values == nil {
 			fail(row, report.CheckComplete, "", "the ledger has lost what the row of the target was that it is merged into")
 			return true
 		}
-		own, keys = append(own, values.Before), append(keys, row.Key)
+		row.Own, keys = values.Before, append(keys, row.Key)
 		return false
 	})
-	want, err := settle.Combine(ctx, conns, t, "", rows, own)
+	want, bad, err := rekey.Combine(ctx, conns, t, columns, "", rows)
 	if err != nil {
 		return err
 	}
@@ -72,16 +73,16 @@ func compareWinners(ctx context.Context, v *verifying, conns *chunk.Conns, t *pl
 	for i, row := range rows {
 		values := got[sqlvalue.FormatKey(row.Key)]
 		switch {
-		case want.Bad[i] != nil:
-			fail(row, report.CheckSource, "", "%v", want.Bad[i])
+		case bad[i] != nil:
+			fail(row, report.CheckSource, "", "%v", bad[i])
 			continue
 		case values == nil:
 			fail(row, report.CheckRows, "", "the row of the target that it is merged into is missing")
 			continue
 		}
 		for n, c := range columns {
-			if !hasher.Equal(n, want.Results[i][n], values[n]) {
-				fail(row, report.CheckRows, c.Name, "want %s, got %s, in the row of the target that it is merged into", sqlvalue.Sample(want.Results[i][n]), sqlvalue.Sample(values[n]))
+			if !hasher.Equal(n, want[i][n], values[n]) {
+				fail(row, report.CheckRows, c.Name, "want %s, got %s, in the row of the target that it is merged into", sqlvalue.Sample(want[i][n]), sqlvalue.Sample(values[n]))
 			}
 		}
 	}

@@ -4,10 +4,8 @@ import (
 	"context"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
-	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
-	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -17,15 +15,7 @@ func (x *comparer) compareCopies(ctx context.Context, rows []rekey.Row, found *f
 	t := x.table
 	var alive [][]any
 	for _, r := range rows {
-		switch r.Fate {
-		case ledger.Missing:
-			found.fail(t.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
-		case ledger.Merged:
-			found.Merged++
-		case ledger.Dropped:
-			found.Dropped++
-		}
-		if r.New == nil {
+		if x.count(r, found); r.New == nil {
 			continue
 		}
 		for n, c := range t.Columns {
@@ -76,25 +66,4 @@ func (x *comparer) reach(ctx context.Context, rows [][]any, found *findings) err
 func (x *comparer) copyHash(m *multiset) func(row []any) chunk.Sum {
 	hasher, pick := chunk.NewHasher(m.of.Columns, x.Blobs()), m.pick(x.all.Columns)
 	return func(row []any) chunk.Sum { return hasher.Row(pick(row)) }
-}
-
-// find looks for rows of a table without a primary key in the target, after the rows of all sources were compared.
-func (x *comparer) find(ctx context.Context, m *multiset) (*findings, error) {
-	found, hasher := newFindings(), chunk.NewHasher(m.of.Columns, x.Blobs())
-	target := work.Rows{Table: m.of, Conns: x.conns, Pace: x.PaceOf(m.of)}
-	target.Read = func(ctx context.Context, conns *chunk.Conns, after []any, limit int) (work.Page, error) {
-		rows, err := m.of.ReadTarget(ctx, conns.Target, after, limit)
-		return work.PageOf(m.of, rows), err
-	}
-	err := target.Each(ctx, x.Job, func(ctx context.Context, rows [][]any) (int, error) {
-		var there [][]any
-		for _, row := range rows {
-			if m.take(hasher.Row(row[:len(m.of.Columns)])) {
-				there = append(there, row)
-			}
-		}
-		x.SampleRows(found.seen, x.table, there)
-		return chunk.SizeOf(rows...), x.references(ctx, nil, there, nil, m.elsewhere, found)
-	})
-	return found, err
 }

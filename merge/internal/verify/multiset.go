@@ -1,16 +1,12 @@
 package verify
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
-	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
-	"github.com/shardsnow/snow/merge/report"
 )
 
 // A multiset is what must be in the target of a table without a primary key: the rows of its sources, which may be
@@ -114,59 +110,4 @@ func newMultisets(r *ledger.Run) (all []*multiset) {
 	}
 	slices.SortStableFunc(all, func(a, b *multiset) int { return len(b.of.Columns) - len(a.of.Columns) })
 	return all
-}
-
-// findMultisets looks for the rows of tables without a primary key in the target, and says which are not there. found
-// are the findings in the run's tables.
-func findMultisets(ctx context.Context, v *verifying, found []*findings) error {
-	named := map[*plan.Table]bool{}
-	for _, m := range v.sets {
-		at := slices.IndexFunc(v.run.Tables, func(t *ledger.SourceTable) bool { return t.ID == m.of.ID })
-		x, err := v.newComparer(ctx, v.run.Tables[at], v.others[0])
-		if err != nil {
-			return err
-		}
-		in, err := x.find(ctx, m)
-		if err != nil {
-			return err
-		}
-		found[at].addReferences(in)
-		found[at].seen.Add(in.seen)
-		v.addFailures(in)
-		for i, t := range v.run.Tables {
-			if m.missing() > 0 && t.Table == m.of.Table && slices.Equal(compared(t).Columns, m.of.Columns) {
-				if err := missed(ctx, v, m, i, found[i]); err != nil {
-					return err
-				}
-				named[t.Table] = true
-			}
-		}
-		if n := m.missing(); n > 0 && !named[m.of.Table] { // otherwise they are rows of sources that have more columns
-			v.report.Add(report.Failure{Check: report.CheckRows, Table: m.of.Table.Name, Reason: fmt.Sprintf("%d rows are missing", n)})
-		}
-	}
-	return nil
-}
-
-// missed reads a source once more, to say which of its rows are not in the target.
-func missed(ctx context.Context, v *verifying, m *multiset, table int, found *findings) error {
-	again := newTableCheck(v.run.Tables[table], ledger.Chunk{}, v.Pace(), nil)
-	named := again.total
-	if err := work.Parallel(ctx, v.others, func(ctx context.Context, c *chunk.Conns) error {
-		return v.chunks(ctx, again, c, m)
-	}); err != nil {
-		return err
-	}
-	rows := newFindings()
-	for _, f := range named.failures {
-		if f.Check == report.CheckRows {
-			rows.fail(f)
-		}
-	}
-	rows.failed = found.Written - named.Written
-	v.addFailures(rows)
-	found.Written = named.Written
-	row := &v.report.Tables[table]
-	row.Copied, row.Found = named.Written, named.found.String()
-	return nil
 }

@@ -2,12 +2,17 @@ package verify
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
+	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -63,4 +68,69 @@ func reportReferences(v *verifying, found []*findings) {
 		}
 	}
 	v.report.Open = append(v.report.Open, v.EmptyPaths(all.seen)...)
+}
+
+// compareReferences looks for the rows that the target's rows refer to, but for some columns.
+func compareReferences(ctx context.Context, x *comparer, rows []rekey.Row, there [][]any, at map[string]int, but []*plan.Column, found *findings) error {
+	t := x.table
+	for n, c := range t.Columns {
+		if !c.HoldsReferences() || slices.Contains(but, c) {
+			continue
+		}
+		f, err := x.rewriter.Column(t, n)
+		if err != nil {
+			return err
+		}
+		parents := make([]*plan.Table, len(c.Refers))
+		for i, r := range c.Refers {
+			if !x.sound[c] { // or all are rows
+				parents[i] = x.Plan.Table(r.Table)
+			}
+		}
+		all, bad, err := x.target.References(ctx, f, there, parents)
+		if err != nil {
+			return err
+		}
+		for _, err := range bad {
+			failure, _ := failureOf(err)
+			failure.Row, failure.Target, failure.Check = "", failure.Row, report.CheckReference
+			found.fail(failure)
+		}
+		for _, h := range all {
+			ref := found.reference(work.RefKey{Column: c, Ref: h.Ref})
+			ref.Checked++
+			if !h.Missing || x.sound[c] {
+				continue
+			}
+			ref.Orphans++
+			reason, err := orphan(ctx, x, h, parents[h.Ref])
+			if err != nil {
+				return err
+			}
+			key := x.all.RowKey(there[h.Row])
+			failure := t.Failure(report.CheckReference, nil, "%s", reason)
+			failure.Column, failure.Target = c.Name, sqlvalue.FormatKey(key)
+			if i, ok := at[x.keyOf(key)]; ok {
+				failure.Row = sqlvalue.FormatKey(rows[i].Key)
+			}
+			found.fail(failure)
+		}
+		if t.Content == nil {
+			found.seen.Reach(t.Source, f)
+		}
+	}
+	return nil
+}
+
+// orphan says what is wrong with a reference.
+func orphan(ctx context.Context, x *comparer, h rekey.Held, parent *plan.Table) (string, error) {
+	reason := fmt.Sprintf("no row of table %q has the id %q", parent.Name, h.Text)
+	if !h.Valid {
+		return reason, nil
+	}
+	after, err := rekey.Resolve(ctx, x.rewriter.IDs, nil, x.rewriter.Tables[parent.Name], []int64{h.ID})
+	if a := after[h.ID]; a.Fate == ledger.Rekeyed || a.Fate == ledger.Merged {
+		reason += fmt.Sprintf(": it is an old id, whose row has %d now", a.ID)
+	}
+	return reason, err
 }

@@ -3,7 +3,6 @@ package verify
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/ledger"
@@ -14,38 +13,6 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
-
-// A comparer compares rows of a source table with what should have become of
-// them.
-type comparer struct {
-	*work.Job
-	table    *ledger.SourceTable
-	conns    *chunk.Conns
-	sound    map[*plan.Column]bool // see [verifying]
-	sets     []*multiset           // where the table has no primary key: what its rows are added to
-	missing  *multiset             // instead: rows that were not found
-	rewriter *rekey.Rewriter
-	hasher   *chunk.Hasher // of all columns; hashes cover the copied ones
-	all      *ledger.SourceTable
-	target   *rekey.Checker
-	keys     []chunk.Form // of the columns of the primary key
-	span     chunk.Span   // where rows follow on each other
-	buf      []byte
-}
-
-// newComparer returns one of a source table, by sessions of one goroutine.
-func (v *verifying) newComparer(ctx context.Context, t *ledger.SourceTable, c *chunk.Conns) (*comparer, error) {
-	rewriter, err := work.NewRewriter(ctx, v.Job, v.run, c, t, v.pages[c])
-	if err != nil {
-		return nil, err
-	}
-	x := &comparer{Job: v.Job, table: t, conns: c, sound: v.sound, rewriter: rewriter, all: t.WithComputed(), target: &rekey.Checker{Engine: c.Target.Engine, Q: c.Target}}
-	x.hasher = chunk.NewHasher(x.all.Columns, v.Blobs())
-	for _, at := range t.Primary {
-		x.keys = append(x.keys, chunk.FormOf(t.Columns[at]))
-	}
-	return x, nil
-}
 
 // compare compares the rows of chunks that follow on each other with the target's, and tests whether the source has
 // changed in them.
@@ -120,15 +87,7 @@ func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, were []chu
 	wants, renamed := make([]chunk.Sum, len(rows)), make([]bool, len(rows))
 	at := map[string]int{} // which row has a primary key in the target
 	for i, r := range rows {
-		switch r.Fate {
-		case ledger.Missing:
-			found.fail(t.Failure(report.CheckSource, r.Key, "the row is new since the run began"))
-		case ledger.Merged:
-			found.Merged++
-		case ledger.Dropped:
-			found.Dropped++
-		}
-		if r.New == nil {
+		if x.count(r, found); r.New == nil {
 			continue
 		}
 		if wants[i] = were[i]; !chunk.Identical(r.Old, r.New) {
@@ -144,7 +103,6 @@ func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, were []chu
 			}
 		}
 		if r.Fate == ledger.Rekeyed {
-			found.Rekeyed++
 			x.order(r, found)
 		}
 		key := t.RowKey(r.New)
@@ -186,7 +144,7 @@ func (x *comparer) compareRows(ctx context.Context, rows []rekey.Row, were []chu
 		}
 	}
 	x.SampleRows(found.seen, t, there)
-	return x.references(ctx, rows, there, at, nil, found)
+	return compareReferences(ctx, x, rows, there, at, nil, found)
 }
 
 // readKeys returns the target's rows of some keys, and maybe others.
@@ -201,15 +159,6 @@ func (x *comparer) readKeys(ctx context.Context, keys [][]any) ([][]any, error) 
 		}
 	}
 	return chunk.ReadKeys(ctx, target.Engine, target, x.table.Table.Name, x.all.Columns, by, keys)
-}
-
-// keyOf returns a primary key as the key of a Go map.
-func (x *comparer) keyOf(key []any) string {
-	x.buf = x.buf[:0]
-	for i, value := range key {
-		x.buf = append(x.keys[i].Append(x.buf, value, x.Blobs()), 0)
-	}
-	return string(x.buf)
 }
 
 // order tests whether new ids sort as the old ones, and are in the range that the source reserved.
@@ -235,9 +184,6 @@ func (x *comparer) order(r rekey.Row, found *findings) {
 	}
 }
 
-// hash returns the hash of what is copied of a row.
-func (x *comparer) hash(row []any) chunk.Sum { return x.hasher.Row(row[:len(x.table.Columns)]) }
-
 // differences looks at the columns from begin to end, without end.
 func (x *comparer) differences(r rekey.Row, got []any, begin, end int, found *findings) {
 	for n, c := range x.all.Columns[begin:end] {
@@ -247,69 +193,4 @@ func (x *comparer) differences(r rekey.Row, got []any, begin, end int, found *fi
 			found.fail(f)
 		}
 	}
-}
-
-// references looks for the rows that the target's rows refer to, but for some columns.
-func (x *comparer) references(ctx context.Context, rows []rekey.Row, there [][]any, at map[string]int, but []*plan.Column, found *findings) error {
-	t := x.table
-	for n, c := range t.Columns {
-		if !c.HoldsReferences() || slices.Contains(but, c) {
-			continue
-		}
-		f, err := x.rewriter.Column(t, n)
-		if err != nil {
-			return err
-		}
-		parents := make([]*plan.Table, len(c.Refers))
-		for i, r := range c.Refers {
-			if !x.sound[c] { // or all are rows
-				parents[i] = x.Plan.Table(r.Table)
-			}
-		}
-		all, bad, err := x.target.References(ctx, f, there, parents)
-		if err != nil {
-			return err
-		}
-		for _, err := range bad {
-			failure, _ := failureOf(err)
-			failure.Row, failure.Target, failure.Check = "", failure.Row, report.CheckReference
-			found.fail(failure)
-		}
-		for _, h := range all {
-			ref := found.reference(work.RefKey{Column: c, Ref: h.Ref})
-			ref.Checked++
-			if !h.Missing || x.sound[c] {
-				continue
-			}
-			ref.Orphans++
-			reason, err := x.orphan(ctx, h, parents[h.Ref])
-			if err != nil {
-				return err
-			}
-			key := x.all.RowKey(there[h.Row])
-			failure := t.Failure(report.CheckReference, nil, "%s", reason)
-			failure.Column, failure.Target = c.Name, sqlvalue.FormatKey(key)
-			if i, ok := at[x.keyOf(key)]; ok {
-				failure.Row = sqlvalue.FormatKey(rows[i].Key)
-			}
-			found.fail(failure)
-		}
-		if t.Content == nil {
-			found.seen.Reach(t.Source, f)
-		}
-	}
-	return nil
-}
-
-// orphan says what is wrong with a reference.
-func (x *comparer) orphan(ctx context.Context, h rekey.Held, parent *plan.Table) (string, error) {
-	reason := fmt.Sprintf("no row of table %q has the id %q", parent.Name, h.Text)
-	if !h.Valid {
-		return reason, nil
-	}
-	after, err := rekey.Resolve(ctx, x.rewriter.IDs, nil, x.rewriter.Tables[parent.Name], []int64{h.ID})
-	if a := after[h.ID]; a.Fate == ledger.Rekeyed || a.Fate == ledger.Merged {
-		reason += fmt.Sprintf(": it is an old id, whose row has %d now", a.ID)
-	}
-	return reason, err
 }

@@ -25,15 +25,11 @@ func checkSource(ctx context.Context, c *chunk.Conns, t *ledger.SourceTable, las
 	if len(rows) > 0 {
 		total.fail(t.Failure(report.CheckSource, t.RowKey(rows[0]), "the row is new since the run began"))
 	}
-	source, err := c.Source(ctx, t.Source)
-	if err != nil {
-		return err
-	}
-	n, err := chunk.CountRows(ctx, source.Engine, source, t.Table.Name)
+	n, err := work.CountSource(ctx, c, t)
 	if err == nil && n != total.Read {
 		total.fail(t.Failure(report.CheckSource, nil, "the source has %d rows, and %d of them were read", n, total.Read))
 	}
-	return dialect.OfSource(t.Source, err)
+	return err
 }
 
 // checkMap tests whether the map has each row that changed its id and no other row, and whether the rows are there that

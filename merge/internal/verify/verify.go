@@ -16,20 +16,6 @@ import (
 	"github.com/shardsnow/snow/merge/report"
 )
 
-// verifying fills a report.
-type verifying struct {
-	*work.Job
-	run    *ledger.Run
-	report *report.Report
-	kept   *report.Report        // the report of an earlier verification, which counts instead
-	later  map[string]int64      // rows that later runs have copied, by table
-	sound  map[*plan.Column]bool // that are all known to be ids of rows in the target
-	sets   []*multiset           // of the tables without a primary key
-	first  *chunk.Conns          // for what one goroutine asks of the target
-	others []*chunk.Conns        // for rows: one for each goroutine, or first alone
-	pages  map[*chunk.Conns]*ledger.Pages
-}
-
 var errNotRun = errors.New("the plan was never run on the target")
 
 // Verify compares the target with what the sources, the plan and the ledger say.
@@ -220,14 +206,6 @@ func (v *verifying) table(ctx context.Context, c *chunk.Conns, f *tableCheck) (r
 	}
 	f.Progress.EndAt(total.Read)
 	return row, nil
-}
-
-// addFailures reports what was found to be wrong.
-func (v *verifying) addFailures(found *findings) {
-	for _, f := range found.failures {
-		v.report.Add(f)
-	}
-	v.report.Failed += found.failed - int64(len(found.failures))
 }
 
 // checkLinked tests whether the references that were NULL at first are set.

@@ -67,56 +67,39 @@ func witnessedRows(j *work.Job) int64 {
 
 // newWitnesses returns one for each of the sessions. They share what is known of the databases.
 func newWitnesses(ctx context.Context, v *verifying) (map[*chunk.Conns]*witness.Witness, error) {
-	first, err := newWitness(ctx, v, v.others[0])
-	if err != nil {
-		return nil, err
+	catalogs, known := map[string]*catalog.Catalog{}, new(witness.Contents)
+	database := func(name string, s *chunk.Session) (_ *witness.Database, err error) {
+		if catalogs[name] == nil {
+			if catalogs[name], err = catalog.Read(ctx, v.Engine.Kind, s, s.Engine.Databases()); err != nil {
+				return nil, v.Engine.Failed("inspect", err)
+			}
+		}
+		return &witness.Database{Name: name, Catalog: catalogs[name], SQL: s.Engine.Table, QueryContext: s.QueryContext}, nil
 	}
-	all := map[*chunk.Conns]*witness.Witness{v.others[0]: first}
-	through := func(db witness.Database, s *chunk.Session) *witness.Database {
-		db.QueryContext = s.QueryContext
-		return &db
-	}
-	for _, c := range v.others[1:] {
-		w := *first
-		w.Target, w.Sources = through(*first.Target, c.Target), nil
-		for i, name := range v.Plan.Sources {
+	all := map[*chunk.Conns]*witness.Witness{}
+	for _, c := range v.others {
+		w := &witness.Witness{
+			Dialect: v.Engine.Kind, Plan: v.Plan, Rows: witnessedRows(v.Job), Known: known, Codec: v.Codecs.Of,
+			More: func(t *plan.Table) bool { return v.run.Facts.Rows[t.Name] > 0 || v.later[t.Name] > 0 },
+		}
+		var err error
+		if w.Target, err = database("", c.Target); err != nil {
+			return nil, err
+		}
+		for _, name := range v.Plan.Sources {
 			s, err := c.Source(ctx, name)
 			if err != nil {
 				return nil, err
 			}
-			w.Sources = append(w.Sources, through(*first.Sources[i], s))
+			source, err := database(name, s)
+			if err != nil {
+				return nil, dialect.OfSource(name, err)
+			}
+			w.Sources = append(w.Sources, source)
 		}
-		all[c] = &w
+		all[c] = w
 	}
 	return all, nil
-}
-
-// newWitness returns the witness of a session.
-func newWitness(ctx context.Context, v *verifying, c *chunk.Conns) (*witness.Witness, error) {
-	w := &witness.Witness{
-		Dialect: v.Engine.Kind, Plan: v.Plan, Rows: witnessedRows(v.Job), Known: new(witness.Contents), Codec: v.Codecs.Of,
-		More: func(t *plan.Table) bool { return v.run.Facts.Rows[t.Name] > 0 || v.later[t.Name] > 0 },
-	}
-	database := func(name string, s *chunk.Session) (*witness.Database, error) {
-		found, err := catalog.Read(ctx, v.Engine.Kind, s, s.Engine.Databases())
-		return &witness.Database{Name: name, Catalog: found, SQL: s.Engine.Table, QueryContext: s.QueryContext}, v.Engine.Failed("inspect", err)
-	}
-	var err error
-	if w.Target, err = database("", c.Target); err != nil {
-		return nil, err
-	}
-	for _, name := range v.Plan.Sources {
-		s, err := c.Source(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		source, err := database(name, s)
-		if err != nil {
-			return nil, dialect.OfSource(name, err)
-		}
-		w.Sources = append(w.Sources, source)
-	}
-	return w, nil
 }
 
 // reportWitness reports what the witness has found of one kind of reference.

@@ -19,7 +19,7 @@ const (
 
 // phaseNames returns the phases of a run of the plan, in their order.
 func (j *Job) phaseNames() (all []string) {
-	if j.Plan.Chooses() {
+	if Chooses(j.Plan) {
 		all = append(all, ledger.PhaseChoose)
 	}
 	all = append(all, ledger.PhaseMint, ledger.PhaseCopy)
@@ -92,4 +92,9 @@ func (p *Progress) End() { p.EndAt(p.event.Rows) }
 func (p *Progress) EndAt(rows int64) {
 	p.event.Kind, p.event.Chunk, p.event.Took, p.event.Rows, p.event.Total = report.EventEnd, 0, 0, rows, rows
 	p.tell(p.event)
+}
+
+// Chooses reports whether the plan has conditions on rows.
+func Chooses(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Tables, func(t *plan.Table) bool { return !t.Skip && len(t.WithoutRows) > 0 })
 }

@@ -27,7 +27,7 @@ func (j *Job) OpenInPlan() (open []report.Open) {
 	}
 	for _, t := range j.Plan.Tables {
 		for _, c := range t.Columns {
-			if !t.Skip && c.Generated != "" && !c.Decided && !t.IsComputedAlike(c) {
+			if !t.Skip && c.Generated != "" && !c.Decided && !ledger.IsComputedAlike(t, c) {
 				open = append(open, report.Open{
 					Kind: report.OpenUnchecked, Table: t.Name, Column: c.Name,
 					Reason: "it is generated from values that change, or by a function that does: it is not compared; if it is right so, list it under plain",
@@ -168,9 +168,6 @@ func sampleOf(v any) (id int64, may bool) {
 	return 0, strings.ContainsAny(text, "0123456789") && !(opaque.MatchString(text) && strings.ContainsFunc(text, unicode.IsLetter))
 }
 
-// fewestSamples is how many values it takes to say anything of them.
-const fewestSamples = 20
-
 // Leftovers returns the plain columns that nobody has decided on and that look like ids: by their names, or because
 // their values are all ids of one table, and not only small ones. A source in which no row gets a new id has none.
 func (j *Job) Leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, found *Seen) (open []report.Open, err error) {
@@ -211,7 +208,7 @@ func (j *Job) Leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.Sourc
 
 // idsOf says which tables have rows of all the ids in values, which ascend.
 func idsOf(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, parents []*plan.Table, values []int64) (reasons []string, err error) {
-	if len(values) < fewestSamples {
+	if len(values) < inspect.FewestUnnamed {
 		return nil, nil
 	}
 	source, err := conns.Source(ctx, t.Source)
@@ -223,7 +220,7 @@ func idsOf(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, paren
 		if err != nil {
 			return nil, err
 		}
-		if n == len(values) && values[n-1] >= most/2 {
+		if n == len(values) && inspect.Reaches(values, 0, most) {
 			reasons = append(reasons, fmt.Sprintf("all of %d sampled numbers are ids of table %q", n, parent.Name))
 		}
 	}

@@ -7,6 +7,6 @@
 //	about.go                      what their help says
 //	step.go plan.go databases.go  what they do; files of plans; several databases
 //	groups.go groups_run.go       many groups of databases, some at a time
-//	page.go                       the files of --report
+//	page.go page_html.go          the files of --report
 //	progress.go pause*.go         what a person sees of a run, and how it pauses
 package mergecommand

@@ -35,7 +35,7 @@ func (c *Command) keep(ctx context.Context, found *report.Report) error {
 		return nil
 	}
 	base := strings.TrimSuffix(c.report, filepath.Ext(c.report))
-	var lists report.Lists
+	var lists pageLists
 	var written []string
 	write := func(file string, do func(io.Writer) error) error {
 		written = append(written, file)
@@ -55,7 +55,7 @@ func (c *Command) keep(ctx context.Context, found *report.Report) error {
 			return err
 		}
 	}
-	if err := write(c.report, func(w io.Writer) error { return found.WriteHTML(w, lists) }); err != nil {
+	if err := write(c.report, func(w io.Writer) error { return writePage(w, found, lists) }); err != nil {
 		return err
 	}
 	if !c.quiet {

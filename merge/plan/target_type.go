@@ -1,0 +1,172 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/packed"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
+)
+
+// TargetType returns the type of a column in the target, which [Plan.Schema] writes: the column's own, made wide
+// enough for what its role says. Keys and references have 64 bits, or texts the digits of that, and both sides of a
+// reference are of one type. A short text with a list of new ids, or with JSON or a format that has some, gets as
+// long as the most and longest ids in it, unless it is in a key or an index, or has numbers of fixed width.
+// Integers with packed ids stay as they are. A MySQL TEXT stays as it is, and so does every type where all new ids
+// in the column are numbers, see [IDs]: a dry run says what does not fit.
+func (p *Plan) TargetType(t *Table, c *Column) string {
+	d := dialectOf(p.Dialect)
+	if d == sqldialect.SQLite {
+		return c.Type
+	}
+	if p.numbersOnly(t, c) {
+		if key := p.keyOf(c); c.Role == RoleReference && key != nil && t.declares(c) { // the sources' types may differ
+			if typ, ok := sqltype.Widest(d, key.Type, c.Type); ok {
+				return typ
+			}
+		}
+		return c.Type
+	}
+	switch c.Role {
+	case RoleKey, RolePolymorphic:
+		return sqltype.Wide(d, c.Type)
+	case RoleReference:
+		if key := p.keyOf(c); key != nil && sqltype.Of(d, c.Type).Kind == sqltype.Integer {
+			return sqltype.Wide(d, key.Type)
+		}
+		return sqltype.Wide(d, c.Type)
+	case RoleList, RoleJSON:
+		if _, array := sqltype.Element(d, c.Type); array {
+			return sqltype.Wide(d, c.Type)
+		}
+		if p.getsNewIDs(c) && !t.indexes(c) {
+			return sqltype.WideList(d, c.Type, max(1, len(c.Separator)), c.Default != nil)
+		}
+	case RolePacked:
+		if c.Format != string(packed.Fixed) && sqltype.Of(d, c.Type).Kind == sqltype.Text && p.getsNewIDs(c) && !t.indexes(c) {
+			return sqltype.WideList(d, c.Type, 1, c.Default != nil)
+		}
+	}
+	return c.Type
+}
+
+// declares reports whether a column is in a foreign key.
+func (t *Table) declares(c *Column) bool {
+	return slices.ContainsFunc(t.ForeignKeys, func(k *ForeignKey) bool { return slices.Contains(k.Columns, c.Name) })
+}
+
+// keyOf returns the key that a reference refers to, or nil.
+func (p *Plan) keyOf(c *Column) *Column {
+	if len(c.Refers) != 1 {
+		return nil
+	}
+	if parent := p.Table(c.Refers[0].Table); parent != nil {
+		return parent.Key()
+	}
+	return nil
+}
+
+// getsNewIDs reports whether a column may hold new ids.
+func (p *Plan) getsNewIDs(c *Column) bool {
+	return slices.ContainsFunc(c.Refers, func(r *Reference) bool {
+		parent := p.Table(r.Table)
+		return parent != nil && len(parent.NewIDs) > 0
+	})
+}
+
+// indexes reports whether a column is in a key or an index, which limits its length.
+func (t *Table) indexes(c *Column) bool {
+	return slices.Contains(t.PrimaryKey, c.Name) ||
+		slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) }) ||
+		slices.ContainsFunc(t.Indexes, func(i *Index) bool {
+			return slices.Contains(i.Columns, c.Name) || strings.Contains(i.Statement, c.Name)
+		})
+}
+
+// numbersOnly reports whether a column holds ids of tables alone whose new ids are numbers, so that its type need
+// not change.
+func (p *Plan) numbersOnly(t *Table, c *Column) (only bool) {
+	if c.Role == RoleKey {
+		return t.IDs.AreNumbers()
+	}
+	if !c.HoldsReferences() {
+		return false
+	}
+	for _, r := range c.Refers {
+		if r.Table == "" {
+			continue
+		}
+		parent := p.Table(r.Table)
+		if parent == nil || !parent.IDs.AreNumbers() {
+			return false
+		}
+		only = true
+	}
+	return only
+}
+
+// usualIDs returns what most tables have.
+func (p *Plan) usualIDs() (usual IDs, leave int64, offsets map[string]int64) {
+	kinds, left := map[IDs]int{}, map[int64]int{}
+	offsets = map[string]int64{}
+	for _, t := range p.Tables {
+		if t.Skip {
+			continue
+		}
+		if kinds[t.IDs]++; kinds[t.IDs] > kinds[usual] {
+			usual = t.IDs
+		}
+		if !t.IDs.AreNumbers() {
+			continue
+		}
+		if left[t.Leave]++; left[t.Leave] > left[leave] {
+			leave = t.Leave
+		}
+		for source, offset := range t.Offsets {
+			if _, ok := offsets[source]; !ok {
+				offsets[source] = offset
+			}
+		}
+	}
+	if len(offsets) == 0 {
+		offsets = nil
+	}
+	return usual, leave, offsets
+}
+
+// offsetsOf returns the offsets of the sources that have the table.
+func (t *Table) offsetsOf(offsets map[string]int64) map[string]int64 {
+	have := map[string]int64{}
+	for source, offset := range offsets {
+		if t.In(source) {
+			have[source] = offset
+		}
+	}
+	if len(have) == 0 {
+		return nil
+	}
+	return have
+}
+
+// kinds sets what new ids are. A template without ids says nothing of them.
+func (c *completer) kinds() {
+	for _, t := range c.Plan.Tables {
+		if t.Skip || c.template && c.Decisions.IDs == "" {
+			continue
+		}
+		if !c.changed(t, "ids") {
+			t.IDs = c.Decisions.IDs
+		}
+		if t.IDs.AreNumbers() && !c.changed(t, "leave") {
+			t.Leave = c.Decisions.Leave
+		}
+		if t.IDs == IDsOffset && !c.changed(t, "offsets") {
+			t.Offsets = t.offsetsOf(c.Decisions.Offsets)
+			if c.template { // of other sources
+				maps.DeleteFunc(t.Offsets, func(source string, _ int64) bool { return !slices.Contains(c.Plan.Sources, source) })
+			}
+		}
+	}
+}
