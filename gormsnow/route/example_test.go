@@ -112,6 +112,7 @@ func ExampleScatter() {
 	var orders []Order
 	fmt.Println(route.Scatter(db).Where("state = ?", "open").Order("id desc").Limit(20).Find(&orders).Error)
 	fmt.Println(route.Scatter(db).Where("state = ?", "open").Order("amount").Find(&orders).Error)
-	// Output: <nil> route: query route_test.Order: several shards: it is about all shards, and its rows are
-	// merged by ID only: order by it, or sort the rows
+	// Output:
+	// <nil>
+	// route: query route_test.Order: several shards: it is about all shards, and its rows are merged by ID only: order by it, or sort the rows
 }
