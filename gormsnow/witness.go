@@ -7,7 +7,11 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 )
+
+var _ analysis.Unchanged = witness{}
 
 // A witness is an assignment of ON DUPLICATE KEY UPDATE that changes no column. It makes
 // the server report a last insert id that is not zero if the statement has met a row:
@@ -24,6 +28,9 @@ func (w witness) Build(b clause.Builder) {
 	b.WriteQuoted(w.key)
 	_ = b.WriteByte(')')
 }
+
+// Unchanged implements [analysis.Unchanged], by which package route knows that the key stays.
+func (witness) Unchanged() {}
 
 // addWitness adds a witness to the statement's ON DUPLICATE KEY UPDATE, if it can have one.
 func addWitness(stmt *gorm.Statement, m *model) {

@@ -71,29 +71,38 @@ type world struct {
 }
 
 // newWorld returns a world of empty databases of a product.
-func newWorld(t testing.TB, product string, n int) world {
+func newWorld(t testing.TB, product string, n int, options ...func(*gorm.Config)) world {
 	t.Helper()
 	worker, err := snow.Fixed(layout(t), 0, 7)
 	check(t, err)
 	keys, err := snow.NewGenerator(worker, snow.Config{})
 	check(t, err)
+	var server *dbtest.Server
+	switch product {
+	case "mariadb":
+		server = dbtest.MariaDB(t)
+	case "postgres":
+		server = dbtest.Postgres(t)
+	}
 	dir := t.TempDir()
 	open := func(name string) *gorm.DB {
 		var dialector gorm.Dialector
 		switch product {
 		case "mariadb":
-			server := dbtest.MariaDB(t)
 			dialector = mysql.Open(server.DSN(server.CreateDatabase(t)))
 		case "postgres":
-			server := dbtest.Postgres(t)
 			dialector = postgres.Open(server.DSN(server.CreateDatabase(t)))
 		default:
 			dialector = gormlite.Open("file:" + filepath.Join(dir, name) + "?_txlock=immediate&_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)&_pragma=synchronous(off)")
 		}
-		db, err := gorm.Open(dialector, &gorm.Config{
+		config := gorm.Config{
 			Logger: logger.Discard, DisableForeignKeyConstraintWhenMigrating: true,
 			NowFunc: func() time.Time { return time.Unix(1790000000, 0).UTC() },
-		})
+		}
+		for _, option := range options {
+			option(&config)
+		}
+		db, err := gorm.Open(dialector, &config)
 		check(t, err)
 		t.Cleanup(func() {
 			if pool, err := db.DB(); err == nil {

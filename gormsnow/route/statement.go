@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow/internal/analysis"
 )
 
 // Operations, as an [Error] names them. They are GORM's processors.
@@ -159,6 +160,9 @@ func (r *rules) rows(b *bound, m *model) (place, *Error) {
 	conflict, _ := b.stmt.Clauses["ON CONFLICT"].Expression.(clause.OnConflict)
 	for _, a := range conflict.DoUpdates {
 		if f := m.field(unqualified(a.Column.Name)); f != nil {
+			if _, same := a.Value.(analysis.Unchanged); same {
+				continue
+			}
 			if c, ok := a.Value.(clause.Column); !ok || !strings.EqualFold(unqualified(c.Name), f.DBName) {
 				return place{}, b.refuse(m, ErrMoves, f.Name+" gets another value in ON CONFLICT: leave it out")
 			}

@@ -48,3 +48,6 @@ func KindOf(f *schema.Field, key bool) Kind {
 	}
 	return Number
 }
+
+// Unchanged is an expression in an assignment that leaves the column as it is.
+type Unchanged interface{ Unchanged() }
