@@ -48,7 +48,7 @@ func (g *guard) Initialize(db *gorm.DB) error {
 	g.rules = r
 	err = register(db, "gormsnow:guard", func(op string) func(*gorm.DB) {
 		return func(tx *gorm.DB) {
-			if tx.Error == nil && !tx.DryRun && g.watches(tx.Statement) {
+			if _, routed := routerOf(tx.Config.ConnPool); !routed && tx.Error == nil && !tx.DryRun && g.watches(tx.Statement) {
 				bind(tx.Statement, op, g, r)
 			}
 		}
@@ -61,9 +61,6 @@ func (g *guard) Initialize(db *gorm.DB) error {
 
 // watches reports whether a statement is about rows of shards.
 func (g *guard) watches(stmt *gorm.Statement) bool {
-	if _, bound := stmt.ConnPool.(*bound); bound {
-		return false
-	}
 	plain := stmt.SQL.Len() == 0 && stmt.Schema != nil && stmt.TableExpr == nil && len(stmt.Joins) == 0 && !ownFrom(stmt)
 	return !plain || g.rules.model(stmt.Schema).sharded()
 }

@@ -235,6 +235,42 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// A router over guarded databases works, whichever came first.
+func TestGuardedRouter(t *testing.T) {
+	for _, guardFirst := range []bool{true, false} {
+		fakes, shards := databases(t, 2)
+		guard := func() {
+			for i := range shards.Len() {
+				if err := shards.At(uint64(i)).Use(route.Guard(shards, i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if guardFirst {
+			guard()
+		}
+		db, err := route.New(shards)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !guardFirst {
+			guard()
+		}
+		if err := db.Create(&Order{BuyerID: base + 1}).Error; err != nil || !slices.Equal(take(fakes), []uint64{1}) {
+			t.Error(guardFirst, err)
+		}
+		if err := db.Find(&[]Order{}, in(1, 2)).Error; err != nil || !slices.Equal(take(fakes), []uint64{0, 1}) {
+			t.Error(guardFirst, err)
+		}
+		if err := shards.At(0).Find(&[]Order{}, "id = ?", base+1).Error; !errors.Is(err, route.ErrCrossShard) {
+			t.Error(guardFirst, err)
+		}
+		if err := shards.At(0).Use(route.Guard(shards, 0)); !errors.Is(err, gorm.ErrRegistered) {
+			t.Error(err)
+		}
+	}
+}
+
 func TestGlobal(t *testing.T) {
 	db, fakes := newRouter(t, 4)
 	if err := db.Find(&[]Product{}, "name = ?", "tea").Error; err != nil || len(take(fakes)) != 1 {

@@ -113,6 +113,7 @@ func rules(t testing.TB) []rule {
 		{"not of a group", find("NOT (buyer_id = ?)", id), nil, nothing},
 		{"between", find("amount BETWEEN ? AND ? AND buyer_id = ?", 1, 2, id), []uint64{5}, ""},
 		{"between of the key", find("id BETWEEN ? AND ?", id, id), nil, nothing},
+		{"between, whose end is compared", find("amount BETWEEN ? AND buyer_id = ?", 1, id), nil, nothing},
 		{"between, then or", find("buyer_id = ? AND amount BETWEEN ? AND ? OR state = ?", id, 1, 2, "x"), nil, nothing},
 		{"function", find("abs(buyer_id) = ?", id), nil, nothing},
 		{"function with a group", find("coalesce(state = ? OR amount > ?, TRUE) AND buyer_id = ?", "x", 1, id), []uint64{5}, ""},
