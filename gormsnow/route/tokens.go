@@ -150,23 +150,28 @@ func (s *scanner) quoted(quote byte) token {
 	if quote == '[' {
 		quote = ']'
 	}
-	for i := from; i < len(s.sql); i++ {
-		switch c := s.sql[i]; {
-		case c == quote && i+1 < len(s.sql) && s.sql[i+1] == quote && quote != ']':
-			return s.refuse("it has a quote within quotes: pass the text as a value")
-		case c == quote:
-			s.pos = i + 1
-			if quote == '\'' || quote == '"' && s.dialect == "mysql" {
-				return token{kind: other}
-			}
-			return token{kind: name, text: s.sql[from:i]}
-		case c == '\\':
-			return s.refuse("it has a backslash within quotes: pass the text as a value")
-		case c == '?' && s.dialect != "postgres", c == '$' && s.dialect == "postgres":
-			return s.refuse("it has a placeholder within quotes: pass the text as a value")
-		}
+	length := strings.IndexByte(s.sql[from:], quote)
+	if length < 0 {
+		return s.refuse("a quote has no end")
 	}
-	return s.refuse("a quote has no end")
+	text, i := s.sql[from:from+length], from+length+1
+	placeholder := byte('?')
+	if s.dialect == "postgres" {
+		placeholder = '$'
+	}
+	switch {
+	case quote != ']' && i < len(s.sql) && s.sql[i] == quote:
+		return s.refuse("it has a quote within quotes: pass the text as a value")
+	case strings.IndexByte(text, '\\') >= 0:
+		return s.refuse("it has a backslash within quotes: pass the text as a value")
+	case strings.IndexByte(text, placeholder) >= 0:
+		return s.refuse("it has a placeholder within quotes: pass the text as a value")
+	}
+	s.pos = i
+	if quote == '\'' || quote == '"' && s.dialect == "mysql" {
+		return token{kind: other}
+	}
+	return token{kind: name, text: text}
 }
 
 // numbered reads a placeholder of PostgreSQL.
@@ -195,67 +200,88 @@ func (s *scanner) word() token {
 
 // keyword returns the kind of an unquoted word.
 func keyword(word, dialect string) kind {
-	is := func(w string) bool { return strings.EqualFold(word, w) }
-	switch len(word) {
-	case 2:
-		switch {
-		case is("OR"):
-			return or
-		case is("IN"):
-			return in
-		}
-	case 3:
-		switch {
-		case is("AND"):
+	is := func(w string) bool { return len(word) == len(w) && strings.EqualFold(word, w) }
+	switch word[0] | 0x20 {
+	case 'a':
+		if is("AND") {
 			return and
-		case is("NOT"):
-			return not
-		case is("XOR"):
-			return odd
-		case is("FOR") && dialect != "sqlite":
-			return last
 		}
-	case 4:
-		switch {
-		case is("CASE"):
-			return odd
-		case is("LOCK") && dialect == "mysql":
-			return last
-		case is("WITH"):
-			return with
-		}
-	case 5:
-		switch {
-		case is("WHERE"):
-			return where
-		case is("ORDER"), is("GROUP"):
-			return tail
-		case is("LIMIT"), is("FETCH") && dialect == "postgres":
-			return last
-		case is("UNION"), is("TABLE"):
-			return with
-		}
-	case 6:
-		switch {
-		case is("SELECT"):
-			return query
-		case is("HAVING"), is("WINDOW") && dialect != "sqlite":
-			return tail
-		case is("EXCEPT"):
-			return with
-		case is("OFFSET") && dialect == "postgres":
-			return last
-		}
-	case 7:
+	case 'b':
 		if is("BETWEEN") {
 			return between
 		}
-	case 9:
-		switch {
-		case is("RETURNING"):
+	case 'c':
+		if is("CASE") {
+			return odd
+		}
+	case 'e':
+		if is("EXCEPT") {
+			return with
+		}
+	case 'f':
+		if is("FOR") && dialect != "sqlite" || is("FETCH") && dialect == "postgres" {
 			return last
+		}
+	case 'g':
+		if is("GROUP") {
+			return tail
+		}
+	case 'h':
+		if is("HAVING") {
+			return tail
+		}
+	case 'i':
+		switch {
+		case is("IN"):
+			return in
 		case is("INTERSECT"):
 			return with
+		}
+	case 'l':
+		if is("LIMIT") || is("LOCK") && dialect == "mysql" {
+			return last
+		}
+	case 'n':
+		if is("NOT") {
+			return not
+		}
+	case 'o':
+		switch {
+		case is("OR"):
+			return or
+		case is("ORDER"):
+			return tail
+		case is("OFFSET") && dialect == "postgres":
+			return last
+		}
+	case 'r':
+		if is("RETURNING") {
+			return last
+		}
+	case 's':
+		if is("SELECT") {
+			return query
+		}
+	case 't':
+		if is("TABLE") {
+			return with
+		}
+	case 'u':
+		if is("UNION") {
+			return with
+		}
+	case 'w':
+		switch {
+		case is("WHERE"):
+			return where
+		case is("WITH"):
+			return with
+		case is("WINDOW") && dialect != "sqlite":
+			return tail
+		}
+	case 'x':
+		if is("XOR") {
+			return odd
 		}
 	}
 	return name
