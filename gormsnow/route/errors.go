@@ -39,3 +39,5 @@ func (e *Error) Error() string {
 
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
+
+func (e *Error) is(err error) bool { return e != nil && errors.Is(e.Err, err) }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -48,10 +49,20 @@ type (
 		ID     snow.ID `gorm:"primaryKey;snowflake" snow:"shard=Tenant"`
 		Tenant int     `gorm:"primaryKey;autoIncrement:false"`
 	}
+	Ticket struct { // a key that is a text, and a field that is stored otherwise
+		ID     string `gorm:"primaryKey;snowflake" snow:"shard=Holder"`
+		Holder Secret
+	}
 	Plain struct {
 		ID snow.ID
 	}
 )
+
+// A Secret is stored in upper case.
+type Secret string
+
+// Value implements [driver.Valuer].
+func (s Secret) Value() (driver.Value, error) { return strings.ToUpper(string(s)), nil }
 
 func layout(t testing.TB) snow.Layout {
 	l, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4})

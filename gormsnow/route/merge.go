@@ -38,7 +38,8 @@ func (m *merger) QueryContext(ctx context.Context, query string, args ...any) (*
 		all.sources[i] = s
 		group.Go(func() {
 			var err error
-			if s.rows, err = m.r.shards.At(uint64(target)).Config.ConnPool.QueryContext(ctx, query, args...); err != nil {
+			s.rows, err = m.r.shards.At(uint64(target)).Config.ConnPool.QueryContext(ctx, query, args...) //nolint:rowserrcheck // fill does
+			if err != nil {
 				errs <- &snow.ShardError{Index: target, Err: err}
 				all.cancel() // of the others: without these rows, theirs are worth nothing
 			}
@@ -239,8 +240,9 @@ type connector struct{ rows *rows }
 func (c connector) Connect(context.Context) (driver.Conn, error) { return c, nil }
 func (c connector) Driver() driver.Driver                        { return nil }
 func (connector) Prepare(string) (driver.Stmt, error)            { return nil, errors.ErrUnsupported }
-func (connector) Begin() (driver.Tx, error)                      { return nil, errors.ErrUnsupported }
-func (connector) Close() error                                   { return nil }
+
+func (connector) Begin() (driver.Tx, error) { return nil, errors.ErrUnsupported }
+func (connector) Close() error              { return nil }
 func (c connector) QueryContext(context.Context, string, []driver.NamedValue) (driver.Rows, error) {
 	return c.rows, nil
 }

@@ -118,12 +118,16 @@ func TestScatterRules(t *testing.T) {
 				defer tx.Rollback()
 				return tx.Find(&[]Order{}, ids)
 			}, nil, "route: query route_test.Order: another shard: it is about the shards [1 5], and a transaction is in one: query outside of it, or each shard on its own"},
-			{"no tag", func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Find(&[]Plain{}) }, nil,
-				"route: query route_test.Plain: the shard is unknown: it has no shard tag: give its key one, pass it to Global if its rows are in every database, or name the shard with On"},
-			{"subquery", func(db *gorm.DB) *gorm.DB {
-				return route.Scatter(db).Find(&[]Order{}, "id IN (SELECT order_id FROM `lines`)")
-			}, nil,
-				"route: query route_test.Order: the shard is unknown: it has a subquery, which would see the rows of one shard only: write it otherwise, or name the shard with On"},
+			{
+				"no tag", func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Find(&[]Plain{}) }, nil,
+				"route: query route_test.Plain: the shard is unknown: it has no shard tag: give its key one, pass it to Global if its rows are in every database, or name the shard with On",
+			},
+			{
+				"subquery", func(db *gorm.DB) *gorm.DB {
+					return route.Scatter(db).Find(&[]Order{}, "id IN (SELECT order_id FROM `lines`)")
+				}, nil,
+				"route: query route_test.Order: the shard is unknown: it has a subquery, which would see the rows of one shard only: write it otherwise, or name the shard with On",
+			},
 		} {
 			t.Run(r.name, func(t *testing.T) {
 				err := r.run(db.Session(&gorm.Session{NewDB: true})).Error
@@ -154,21 +158,33 @@ func TestScatterRules(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	db, fakes := newRouter(t, 4)
 	for _, r := range []rule{
-		{"create in two shards", func(db *gorm.DB) *gorm.DB { return db.Create(&[]Order{{BuyerID: base + 1}, {BuyerID: base + 5}}) }, nil,
-			"route: create route_test.Order: several shards: it is about the shards [1 5]: create the rows of each shard on their own, or use CreateAcross"},
+		{
+			"create in two shards", func(db *gorm.DB) *gorm.DB { return db.Create(&[]Order{{BuyerID: base + 1}, {BuyerID: base + 5}}) }, nil,
+			"route: create route_test.Order: several shards: it is about the shards [1 5]: create the rows of each shard on their own, or use CreateAcross",
+		},
 		{"update in two shards", func(db *gorm.DB) *gorm.DB {
 			return db.Model(&Order{}).Where("id IN ?", in(1, 5)).Update("state", "x")
 		}, nil, "route: update route_test.Order: several shards: it is about the shards [1 5]: write in each shard on its own, because the writes are not atomic together"},
-		{"delete in two shards", func(db *gorm.DB) *gorm.DB { return db.Delete(&Order{}, in(1, 5)) }, nil,
-			"route: delete route_test.Order: several shards: it is about the shards [1 5]: write in each shard on its own, because the writes are not atomic together"},
-		{"delete in all shards", func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Delete(&Order{}, "state = ?", "x") }, nil,
-			"route: delete route_test.Order: several shards: it is about all shards: write in each shard on its own, because the writes are not atomic together"},
-		{"raw in all shards", func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Exec("DELETE FROM orders") }, nil,
-			"route: raw: several shards: it is about all shards: write in each shard on its own, because the writes are not atomic together"},
-		{"no tag", func(db *gorm.DB) *gorm.DB { return db.Find(&[]Plain{}, "id = ?", base) }, nil,
-			"route: query route_test.Plain: the shard is unknown: it has no shard tag: give its key one, pass it to Global if its rows are in every database, or name the shard with On"},
-		{"write of a global table", func(db *gorm.DB) *gorm.DB { return db.Create(&Product{ID: 1}) }, nil,
-			"route: create route_test.Product: the shard is unknown: its rows are in every database: write them in each, with Shards.Each, or in one with On"},
+		{
+			"delete in two shards", func(db *gorm.DB) *gorm.DB { return db.Delete(&Order{}, in(1, 5)) }, nil,
+			"route: delete route_test.Order: several shards: it is about the shards [1 5]: write in each shard on its own, because the writes are not atomic together",
+		},
+		{
+			"delete in all shards", func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Delete(&Order{}, "state = ?", "x") }, nil,
+			"route: delete route_test.Order: several shards: it is about all shards: write in each shard on its own, because the writes are not atomic together",
+		},
+		{
+			"raw in all shards", func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Exec("DELETE FROM orders") }, nil,
+			"route: raw: several shards: it is about all shards: write in each shard on its own, because the writes are not atomic together",
+		},
+		{
+			"no tag", func(db *gorm.DB) *gorm.DB { return db.Find(&[]Plain{}, "id = ?", base) }, nil,
+			"route: query route_test.Plain: the shard is unknown: it has no shard tag: give its key one, pass it to Global if its rows are in every database, or name the shard with On",
+		},
+		{
+			"write of a global table", func(db *gorm.DB) *gorm.DB { return db.Create(&Product{ID: 1}) }, nil,
+			"route: create route_test.Product: the shard is unknown: its rows are in every database: write them in each, with Shards.Each, or in one with On",
+		},
 		{"prepared", func(db *gorm.DB) *gorm.DB {
 			return db.Session(&gorm.Session{PrepareStmt: true}).Find(&[]Order{}, "id = ?", base)
 		}, nil, "route: query: the shard is unknown: its connection is a *gorm.PreparedStmtDB: use PrepareStmt in the databases, not in a session of the router, and no dbresolver"},
@@ -181,8 +197,10 @@ func TestRefusals(t *testing.T) {
 			return tx.Session(&gorm.Session{PrepareStmt: true}).Find(&[]Order{}, "id = ?", base)
 		}, nil, "route: query: the shard is unknown: its connection is a *gorm.PreparedStmtDB: use PrepareStmt in the databases, not in a session of the router, and no dbresolver"},
 		{"AutoMigrate", func(db *gorm.DB) *gorm.DB { _ = db.AddError(db.AutoMigrate(&Order{})); return db }, nil, ""},
-		{"DB", func(db *gorm.DB) *gorm.DB { _, err := db.DB(); _ = db.AddError(err); return db }, nil,
-			"route: connection: the shard is unknown: a router has no connection of its own: use one of its databases, or On for SQL"},
+		{
+			"DB", func(db *gorm.DB) *gorm.DB { _, err := db.DB(); _ = db.AddError(err); return db }, nil,
+			"route: connection: the shard is unknown: a router has no connection of its own: use one of its databases, or On for SQL",
+		},
 		{"Connection", func(db *gorm.DB) *gorm.DB {
 			_ = db.AddError(db.Connection(func(*gorm.DB) error { return nil }))
 			return db
@@ -339,7 +357,7 @@ func TestTransactions(t *testing.T) {
 	t.Run("nested", func(t *testing.T) {
 		err := db.Transaction(func(tx *gorm.DB) error {
 			err := tx.Transaction(func(tx *gorm.DB) error { return undo }) // before the first statement
-			if err != undo {
+			if !errors.Is(err, undo) {
 				return err
 			}
 			err = tx.Transaction(func(tx *gorm.DB) error { return errors.Join(find(tx, 1), undo) })

@@ -1,6 +1,7 @@
 package route_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,6 +59,7 @@ func rules(t testing.TB) []rule {
 	}
 	const unrouted = "route: query route_test.Order: the shard is unknown: "
 	const nothing = unrouted + "no condition on ID or BuyerID with = or IN holds for all its rows: add one, or name the shard with On, or ask all shards with Scatter"
+	ofTicket := strings.NewReplacer("Order", "Ticket", "BuyerID", "Holder").Replace(nothing)
 	const otherwise = ": write it otherwise, or name the shard with On"
 	id, ids := base+5, in(5, 9)
 	zero := snow.ID(0)
@@ -159,9 +161,20 @@ func rules(t testing.TB) []rule {
 		{"list of names", func(db *gorm.DB) *gorm.DB {
 			return db.Find(&[]User{}, "name IN ?", []string{named(t, 3), named(t, 8)})
 		}, []uint64{3, 8}, ""},
-		{"bytes of a name", func(db *gorm.DB) *gorm.DB { return db.Find(&[]User{}, "name = ?", []byte("ann")) }, nil,
-			"route: query route_test.User: the shard is unknown: no condition on ID or Name with = or IN holds for all its rows: add one, or name the shard with On, or ask all shards with Scatter"},
+		{
+			"bytes of a name", func(db *gorm.DB) *gorm.DB { return db.Find(&[]User{}, "name = ?", []byte("ann")) }, nil,
+			"route: query route_test.User: the shard is unknown: no condition on ID or Name with = or IN holds for all its rows: add one, or name the shard with On, or ask all shards with Scatter",
+		},
 		{"number", func(db *gorm.DB) *gorm.DB { return db.Find(&[]Account{}, "tenant = ?", numbered(t, 6)) }, []uint64{6}, ""},
+		{"a text in double quotes", find(`"buyer_id" = ?`, id), nil, nothing},
+		{"key that is a text", func(db *gorm.DB) *gorm.DB { return db.Find(&[]Ticket{}, "id = ?", id.String()) }, []uint64{5}, ""},
+		{"key that is a text, written otherwise", func(db *gorm.DB) *gorm.DB { return db.Find(&[]Ticket{}, "id = ?", "0"+id.String()) }, nil, ofTicket},
+		{"key that is a text, as a number", func(db *gorm.DB) *gorm.DB { return db.Find(&[]Ticket{}, "id = ?", int64(id)) }, nil, ofTicket},
+		{"a field with a Value", func(db *gorm.DB) *gorm.DB { return db.Find(&[]Ticket{}, "holder = ?", Secret(named(t, 4))) }, []uint64{4}, ""},
+		{"a field with a Value, as a text", func(db *gorm.DB) *gorm.DB { return db.Find(&[]Ticket{}, "holder = ?", named(t, 4)) }, nil, ofTicket},
+		{"a number that is null", find("id = ?", sql.NullInt64{}), nil, nothing},
+		{"a number that may be null", find("id = ?", sql.NullInt64{Int64: int64(id), Valid: true}), []uint64{5}, ""},
+		{"a number above all ids", find("id = ?", uint64(1<<63)), nil, nothing},
 		{"composite keys", func(db *gorm.DB) *gorm.DB {
 			return db.Find(&[]Account{}, "(id, tenant) IN ?", [][]any{{base + 6, numbered(t, 6)}, {base + 7, numbered(t, 7)}})
 		}, []uint64{6, 7}, ""},
@@ -186,6 +199,7 @@ func rules(t testing.TB) []rule {
 		{"union", find("buyer_id = ? UNION ALL TABLE orders", id), nil, unrouted + "it has a UNION or the like, which would see the rows of one shard only" + otherwise},
 		{"comment", find("buyer_id = ? -- x", id), nil, unrouted + "it has a comment" + otherwise},
 		{"executed comment", find("buyer_id = ? /*! OR 1 */", id), nil, unrouted + "a comment has a meaning that differs among databases" + otherwise},
+		{"placeholder in a comment", find("buyer_id = ? /* ? */", id, 1), nil, unrouted + "a comment has a meaning that differs among databases" + otherwise},
 		{"semicolon", find("buyer_id = ?; DELETE", id), nil, unrouted + "it has a semicolon" + otherwise},
 		{"xor", find("state = ? XOR buyer_id = ?", "x", id), nil, unrouted + "it has CASE or XOR, whose end can't be told" + otherwise},
 		{"case", find("CASE WHEN amount > 1 AND buyer_id = ? AND TRUE THEN 1 END", id), nil, unrouted + "it has CASE or XOR, whose end can't be told" + otherwise},
@@ -216,20 +230,28 @@ func rules(t testing.TB) []rule {
 		{"no model", func(db *gorm.DB) *gorm.DB {
 			return db.Table("orders").Where("buyer_id = ?", id).Find(&[]map[string]any{})
 		}, nil, "route: query: the shard is unknown: it has no model: use db.Model, or name the shard with On, or ask all shards with Scatter"},
-		{"raw query", func(db *gorm.DB) *gorm.DB { return db.Raw("SELECT 1").Scan(&[]Order{}) }, nil,
-			"route: row: the shard is unknown: it is raw SQL: name the shard with On, or ask all shards with Scatter"},
-		{"raw query of a model", func(db *gorm.DB) *gorm.DB { return db.Raw("SELECT 1").Find(&[]Order{}) }, nil,
-			unrouted + "it is raw SQL: name the shard with On, or ask all shards with Scatter"},
-		{"raw statement", func(db *gorm.DB) *gorm.DB { return db.Exec("DELETE FROM orders") }, nil,
-			"route: raw: the shard is unknown: it is raw SQL: name the shard with On"},
+		{
+			"raw query", func(db *gorm.DB) *gorm.DB { return db.Raw("SELECT 1").Scan(&[]Order{}) }, nil,
+			"route: row: the shard is unknown: it is raw SQL: name the shard with On, or ask all shards with Scatter",
+		},
+		{
+			"raw query of a model", func(db *gorm.DB) *gorm.DB { return db.Raw("SELECT 1").Find(&[]Order{}) }, nil,
+			unrouted + "it is raw SQL: name the shard with On, or ask all shards with Scatter",
+		},
+		{
+			"raw statement", func(db *gorm.DB) *gorm.DB { return db.Exec("DELETE FROM orders") }, nil,
+			"route: raw: the shard is unknown: it is raw SQL: name the shard with On",
+		},
 		{"raw query, On", func(db *gorm.DB) *gorm.DB { return route.On(db, 5).Raw("SELECT 1").Scan(&[]Order{}) }, []uint64{5}, ""},
 		{"raw statement, On", func(db *gorm.DB) *gorm.DB { return route.On(db, 16+5).Exec("DELETE FROM orders") }, []uint64{5}, ""},
 		{"no condition, On", func(db *gorm.DB) *gorm.DB { return route.On(db, 5).Find(&[]Order{}) }, []uint64{5}, ""},
 		{"subquery, On", func(db *gorm.DB) *gorm.DB {
 			return route.On(db, 5).Where("id IN (SELECT order_id FROM lines)").Find(&[]Order{})
 		}, []uint64{5}, ""},
-		{"On, and another shard", func(db *gorm.DB) *gorm.DB { return route.On(db, 5).Find(&[]Order{}, "buyer_id = ?", base+9) }, nil,
-			"route: query route_test.Order: two shards at once: On names the shard 5, and the rows are in the shard 9"},
+		{
+			"On, and another shard", func(db *gorm.DB) *gorm.DB { return route.On(db, 5).Find(&[]Order{}, "buyer_id = ?", base+9) }, nil,
+			"route: query route_test.Order: two shards at once: On names the shard 5, and the rows are in the shard 9",
+		},
 		{"row", func(db *gorm.DB) *gorm.DB {
 			tx := db.Model(&Order{}).Select("max(amount)").Where("buyer_id = ?", id)
 			if err := tx.Row().Scan(new(int)); err != nil && !strings.Contains(err.Error(), "no rows") {
@@ -262,8 +284,10 @@ func rules(t testing.TB) []rule {
 		{"upsert that moves", func(db *gorm.DB) *gorm.DB {
 			return db.Clauses(clause.OnConflict{DoUpdates: clause.Assignments(map[string]any{"Buyer_ID": id})}).Create(&Order{ID: id, BuyerID: id})
 		}, nil, "route: create route_test.Order: the row would change its shard: BuyerID gets another value in ON CONFLICT: leave it out"},
-		{"create, On another", func(db *gorm.DB) *gorm.DB { return route.On(db, 9).Create(&Order{BuyerID: id}) }, nil,
-			"route: create route_test.Order: two shards at once: On names the shard 9, and the rows are in the shard 5"},
+		{
+			"create, On another", func(db *gorm.DB) *gorm.DB { return route.On(db, 9).Create(&Order{BuyerID: id}) }, nil,
+			"route: create route_test.Order: two shards at once: On names the shard 9, and the rows are in the shard 5",
+		},
 		{"update", func(db *gorm.DB) *gorm.DB {
 			return db.Model(&Order{}).Where("id = ?", id).Update("state", "x")
 		}, []uint64{5}, ""},
@@ -286,8 +310,10 @@ func rules(t testing.TB) []rule {
 		{"delete with a composite key", func(db *gorm.DB) *gorm.DB {
 			return db.Delete(&Account{ID: base + 6, Tenant: numbered(t, 6)})
 		}, []uint64{6}, ""},
-		{"delete without a shard", func(db *gorm.DB) *gorm.DB { return db.Delete(&Order{}, "state = ?", "x") }, nil,
-			"route: delete route_test.Order: the shard is unknown: no condition on ID or BuyerID with = or IN holds for all its rows: add one, or name the shard with On"},
+		{
+			"delete without a shard", func(db *gorm.DB) *gorm.DB { return db.Delete(&Order{}, "state = ?", "x") }, nil,
+			"route: delete route_test.Order: the shard is unknown: no condition on ID or BuyerID with = or IN holds for all its rows: add one, or name the shard with On",
+		},
 		{"update of nothing", func(db *gorm.DB) *gorm.DB {
 			return db.Model(&Order{}).Where("id = ?", zero).Where("id = ?", base+1).Update("amount", 1)
 		}, nil, ""},

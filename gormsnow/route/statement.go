@@ -57,11 +57,11 @@ func (r *rules) place(b *bound, query string, args []any) (place, *Error) {
 	}
 	p, err := r.read(b, m, query, args)
 	switch hinted := r.layout.Shard(snow.ID(b.hint.shard)); {
-	case b.hint.kind == on && (err != nil && err.Err == ErrUnrouted || err == nil && !p.known && !p.any):
+	case b.hint.kind == on && (err.is(ErrUnrouted) || err == nil && !p.known && !p.any):
 		p, err = place{set: set{true, []uint64{hinted}}}, nil
 	case b.hint.kind == on && err == nil && p.known && (len(p.shards) > 1 || len(p.shards) == 1 && p.shards[0] != hinted):
 		err = b.refuse(m, ErrMismatch, fmt.Sprintf("On names the shard %d, and the rows are in %s", hinted, list(p.shards)))
-	case b.hint.kind == scatter && err != nil && err.Err == ErrUnrouted && (b.raw || b.stmt.Schema == nil), // all that is known is what the caller says
+	case b.hint.kind == scatter && err.is(ErrUnrouted) && (b.raw || b.stmt.Schema == nil), // all that is known is what the caller says
 		b.hint.kind == scatter && err == nil && !p.known && !p.any:
 		p, err = place{all: true}, nil
 	case err == nil && !p.known && !p.any:

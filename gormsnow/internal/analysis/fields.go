@@ -73,6 +73,7 @@ func Of(s *schema.Schema) *Model {
 	return m
 }
 
+// Errors for rows without a key that the plugin does not fill.
 const (
 	missingForeign = "it is the foreign key of an association, and neither is set"
 	MissingMember  = "it is a member of the primary key and has no id: add snowflake to the gorm tag, or set it"

@@ -30,6 +30,7 @@ func (m *Model) Route() (key, source *schema.Field, err *Error) {
 // A Kind says how a value of a field gives the shard of its row.
 type Kind uint8
 
+// Kinds of fields.
 const (
 	None    Kind = iota
 	Carried      // it is an id, whose lowest bits are the shard
