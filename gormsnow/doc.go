@@ -7,7 +7,9 @@
 // [github.com/shardsnow/snow/sqlsnow.Open] leases the worker number for the
 // generator. [Check] looks at start-up for what is left of AUTO_INCREMENT.
 // [CreateOnce] makes a retry safe. [After] and [Before] page by key, [FindAcross]
-// pages over all shards, and [Created] selects a time range by key.
+// pages over all shards, and [Created] selects a time range by key. Package
+// [github.com/shardsnow/snow/gormsnow/route] sends statements to the database of
+// their shard.
 //
 // A key that is zero, or a pointer to zero, gets an id before the insert. There
 // is one call of the source for each INSERT statement, and ids ascend in the

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package route_test runs gormsnow/route on MariaDB, PostgreSQL and SQLite: random programs, with one database that is not
-// sharded as the oracle.
+// Package route_test runs gormsnow/route on MariaDB, PostgreSQL and SQLite: random programs, with one database
+// that is not sharded as the oracle.
 package route_test
 
 import (

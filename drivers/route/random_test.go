@@ -27,9 +27,9 @@ var (
 	seedFlag   = flag.Uint64("seed", 0, "seed of the random statements")
 )
 
-// TestRandom sends random statements to a router and to one database. What the router does not refuse must have the same
-// result, and at the end both must have the same rows. It refuses the same ones over 1, 2, 4 and 16 databases, because the
-// statements do not depend on the number.
+// TestRandom sends random statements to a router and to one database. What the router does not refuse must have
+// the same result, and at the end both must have the same rows. It refuses the same ones over 1, 2, 4 and 16
+// databases, because the statements do not depend on the number.
 func TestRandom(t *testing.T) {
 	seed := *seedFlag
 	if seed == 0 {
@@ -72,7 +72,8 @@ type maker struct {
 	orders []snow.ID
 }
 
-// A step runs on a database and returns what can be compared. Its rows are made before, so both databases get the same.
+// A step runs on a database and returns what can be compared. Its rows are made before, so both databases get
+// the same.
 type step struct {
 	name string
 	run  func(db *gorm.DB) (any, error)

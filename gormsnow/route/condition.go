@@ -7,42 +7,6 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// A set of logical shards. If it is not known, it may be any of them.
-type set struct {
-	known  bool
-	shards []uint64 // ascending
-}
-
-// meet returns the shards of rows for which both conditions hold.
-func meet(a, b set) set {
-	switch {
-	case !a.known:
-		return b
-	case !b.known || slices.Equal(a.shards, b.shards):
-		return a
-	}
-	both := set{known: true}
-	for _, s := range a.shards {
-		if _, ok := slices.BinarySearch(b.shards, s); ok {
-			both.shards = append(both.shards, s)
-		}
-	}
-	return both
-}
-
-// join returns the shards of rows for which one of the conditions holds.
-func join(a, b set) set {
-	switch {
-	case !a.known || !b.known:
-		return set{}
-	case slices.Equal(a.shards, b.shards):
-		return a
-	}
-	all := slices.Concat(a.shards, b.shards)
-	slices.Sort(all)
-	return set{true, slices.Compact(all)}
-}
-
 // A reader finds out which shards the rows have that a statement is about. It reads the SQL that GORM has built:
 // so GORM's parentheses, or their lack, and the conditions that it adds itself mean what they mean to the
 // database. It is no parser of SQL. It knows AND, OR, NOT, parentheses, column = ? and column IN (?, …) in a
@@ -58,35 +22,6 @@ type reader struct {
 	depth int
 	few   [4]uint64 // for sets of one shard
 	used  int
-}
-
-// found is what a SELECT has beside conditions.
-type found struct {
-	joins    bool // a JOIN
-	calls    bool // parentheses among what it selects, as functions have
-	distinct bool
-	grouped  bool
-	ordered  bool
-	limited  bool
-	offset   bool
-	locking  bool
-}
-
-// note remembers a word at the end of a SELECT.
-func (f *found) note(t token, limited bool) {
-	is := func(w string) bool { return strings.EqualFold(t.text, w) }
-	switch {
-	case t.kind == tail && is("ORDER"):
-		f.ordered = true
-	case t.kind == tail:
-		f.grouped = true
-	case t.kind == last && is("LIMIT"):
-		f.limited = true
-	case t.kind == last && (is("FOR") || is("LOCK")):
-		f.locking = true
-	case t.kind == last, limited && (t.kind == comma || t.kind == name && is("OFFSET")):
-		f.offset = true
-	}
 }
 
 // read returns the shards that the WHERE clause of a SELECT, UPDATE or DELETE leads to, or why the statement
@@ -436,17 +371,4 @@ func (r *reader) group() {
 		}
 		r.look()
 	}
-}
-
-// skim returns why an INSERT can't be read.
-func (r *reader) skim() string {
-	for r.advance(); ; r.advance() {
-		if r.look(); r.kind == end {
-			break
-		}
-	}
-	if r.refused == "" && r.values != len(r.args) {
-		r.refuse("it has another number of placeholders than of values")
-	}
-	return r.refused
 }

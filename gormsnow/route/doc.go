@@ -52,5 +52,6 @@
 //	callbacks.go bound.go     how a statement is seen before it is sent; On and Scatter
 //	statement.go              the shards of a statement; joins, inserts, and updates that would move a row
 //	condition.go tokens.go    the shards of a WHERE clause
+//	set.go select.go          sets of shards; what a SELECT has beside conditions
 //	model.go errors.go        the shard of a value; Error
 package route

@@ -461,3 +461,25 @@ func TestCreateAcross(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A callback may change a row after the plugin has looked at it.
+func TestMismatch(t *testing.T) {
+	fakes, shards := databases(t, 4)
+	err := shards.At(0).Callback().Create().After("gormsnow:verify").Before("gorm:create").Register("test:change", func(tx *gorm.DB) {
+		if o, ok := tx.Statement.Dest.(*Order); ok {
+			o.ID = base + 9
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := route.New(shards)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Create(&Order{BuyerID: base + 5}).Error
+	const want = "route: create route_test.Order: two shards at once: row 0 has ID of the shard 9 and BuyerID of the shard 5: use Layout.WithShard, or leave the key to the plugin"
+	if err == nil || err.Error() != want || len(take(fakes)) > 0 {
+		t.Error(err)
+	}
+}

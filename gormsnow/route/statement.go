@@ -61,7 +61,8 @@ func (r *rules) place(b *bound, query string, args []any) (place, *Error) {
 		p, err = place{set: set{true, []uint64{hinted}}}, nil
 	case b.hint.kind == on && err == nil && p.known && (len(p.shards) > 1 || len(p.shards) == 1 && p.shards[0] != hinted):
 		err = b.refuse(m, ErrMismatch, fmt.Sprintf("On names the shard %d, and the rows are in %s", hinted, list(p.shards)))
-	case b.hint.kind == scatter && err.is(ErrUnrouted) && (b.raw || b.stmt.Schema == nil), // all that is known is what the caller says
+	// Of raw SQL all that is known is what the caller says.
+	case b.hint.kind == scatter && err.is(ErrUnrouted) && (b.raw || b.stmt.Schema == nil),
 		b.hint.kind == scatter && err == nil && !p.known && !p.any:
 		p, err = place{all: true}, nil
 	case err == nil && !p.known && !p.any:
@@ -147,7 +148,7 @@ func (r *rules) rows(b *bound, m *model) (place, *Error) {
 		case !known || !also:
 			return place{}, b.refuse(m, ErrUnrouted, fmt.Sprintf("row %d has no value that tells its shard in %s or in %s: set both", i, m.key.Name, m.source.Name))
 		case ofKey != ofSource:
-			return place{}, b.refuse(m, ErrMismatch, fmt.Sprintf("row %d has a %s of the shard %d and a %s of the shard %d: use Layout.WithShard, or leave the key to the plugin",
+			return place{}, b.refuse(m, ErrMismatch, fmt.Sprintf("row %d has %s of the shard %d and %s of the shard %d: use Layout.WithShard, or leave the key to the plugin",
 				i, m.key.Name, ofKey, m.source.Name, ofSource))
 		case i == 0:
 			b.reader.few[0] = ofKey

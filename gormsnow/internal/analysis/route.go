@@ -8,9 +8,9 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// Route returns the two fields that tell the shard of a row: a key, whose lowest bits are the shard, and the field that
-// gives it. They are nil if the model has no shard tag. It is an error if the tags of several keys name different fields
-// and no such key is the primary key.
+// Route returns the two fields that tell the shard of a row: a key, whose lowest bits are the shard, and the
+// field that gives it. They are nil if the model has no shard tag. It is an error if the tags of several keys
+// name different fields and no such key is the primary key.
 func (m *Model) Route() (key, source *schema.Field, err *Error) {
 	for _, k := range m.Keys {
 		s := m.Sources[k]
@@ -38,7 +38,8 @@ const (
 	Text         // the hash of a string
 )
 
-// KindOf returns how a field gives the shard. A key carries it, whatever its type is; of other fields, a [snow.ID] does.
+// KindOf returns how a field gives the shard. A key carries it, whatever its type is; of other fields, a
+// [snow.ID] does.
 func KindOf(f *schema.Field, key bool) Kind {
 	t := f.IndirectFieldType
 	switch {

@@ -1,0 +1,45 @@
+package route
+
+import "strings"
+
+// found is what a SELECT has beside conditions.
+type found struct {
+	joins    bool // a JOIN
+	calls    bool // parentheses among what it selects, as functions have
+	distinct bool
+	grouped  bool
+	ordered  bool
+	limited  bool
+	offset   bool
+	locking  bool
+}
+
+// note remembers a word at the end of a SELECT.
+func (f *found) note(t token, limited bool) {
+	is := func(w string) bool { return strings.EqualFold(t.text, w) }
+	switch {
+	case t.kind == tail && is("ORDER"):
+		f.ordered = true
+	case t.kind == tail:
+		f.grouped = true
+	case t.kind == last && is("LIMIT"):
+		f.limited = true
+	case t.kind == last && (is("FOR") || is("LOCK")):
+		f.locking = true
+	case t.kind == last, limited && (t.kind == comma || t.kind == name && is("OFFSET")):
+		f.offset = true
+	}
+}
+
+// skim returns why an INSERT can't be read.
+func (r *reader) skim() string {
+	for r.advance(); ; r.advance() {
+		if r.look(); r.kind == end {
+			break
+		}
+	}
+	if r.refused == "" && r.values != len(r.args) {
+		r.refuse("it has another number of placeholders than of values")
+	}
+	return r.refused
+}
