@@ -86,8 +86,10 @@ func generator(t testing.TB) *snow.Generator {
 
 // A fake is a database that answers at once: a row of zeros to a count, no rows to other queries, one row affected.
 type fake struct {
-	mu   sync.Mutex
-	sent []string
+	mu    sync.Mutex
+	sent  []string
+	fails error // of queries
+	hangs bool  // queries wait for the end of their context
 }
 
 func (f *fake) add(text string) {
@@ -112,9 +114,13 @@ func (f *fake) Close() error                                 { return nil }
 func (f *fake) Begin() (driver.Tx, error)                    { f.add("BEGIN"); return f, nil }
 func (f *fake) Commit() error                                { f.add("COMMIT"); return nil }
 func (f *fake) Rollback() error                              { f.add("ROLLBACK"); return nil }
-func (f *fake) QueryContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
+func (f *fake) QueryContext(ctx context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
 	f.add(query)
-	return &noRows{}, nil
+	if f.hangs {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return &noRows{}, f.fails
 }
 
 func (f *fake) ExecContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Result, error) {

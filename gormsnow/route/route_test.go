@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -429,6 +430,24 @@ func TestToSQL(t *testing.T) {
 	text := db.ToSQL(func(tx *gorm.DB) *gorm.DB { return tx.Find(&[]Order{}) })
 	if text != "SELECT * FROM `orders` WHERE `orders`.`deleted_at` IS NULL" || len(take(fakes)) > 0 {
 		t.Error(text)
+	}
+}
+
+// The first error of a query over several databases ends the others.
+func TestScatterFails(t *testing.T) {
+	db, fakes := newRouter(t, 4)
+	fakes[0].hangs, fakes[1].hangs, fakes[3].hangs = true, true, true
+	fakes[2].fails = errors.New("disk full")
+	err := route.Scatter(db).Find(&[]Order{}).Error
+	var shard *snow.ShardError
+	if !errors.As(err, &shard) || shard.Index != 2 || !errors.Is(err, fakes[2].fails) {
+		t.Error(err)
+	}
+	fakes[2].hangs = true
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := route.Scatter(db.WithContext(ctx)).Find(&[]Order{}).Error; !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
 	}
 }
 
