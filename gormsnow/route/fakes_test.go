@@ -53,6 +53,15 @@ type (
 		ID     string `gorm:"primaryKey;snowflake" snow:"shard=Holder"`
 		Holder Secret
 	}
+	Gift struct { // whose field may be NULL
+		ID      snow.ID `gorm:"primaryKey;not null" snow:"shard=GiverID"`
+		GiverID *snow.ID
+	}
+	Topic struct {
+		ID      snow.ID `gorm:"primaryKey;not null" snow:"shard=OwnerID"`
+		OwnerID snow.ID
+		Related []*Topic `gorm:"many2many:topic_pairs"`
+	}
 	Plain struct {
 		ID snow.ID
 	}

@@ -187,6 +187,11 @@ func rules(t testing.TB) []rule {
 		{"joined, same shard", func(db *gorm.DB) *gorm.DB {
 			return db.Joins("Buyer").Where("orders.buyer_id = ?", id).Find(&[]Order{})
 		}, []uint64{5}, ""},
+		{"joined, many to many", func(db *gorm.DB) *gorm.DB {
+			return db.Joins("Related").Where("topics.owner_id = ?", id).Find(&[]Topic{})
+		}, nil, `route: query route_test.Topic: the shard is unknown: the join "Related" is text or many-to-many` + otherwise},
+		{"create with NULL", func(db *gorm.DB) *gorm.DB { return db.Create(&Gift{ID: base}) }, nil,
+			"route: create route_test.Gift: the shard is unknown: row 0 has no value that tells its shard in ID or in GiverID: set both"},
 		{"joined table's column", func(db *gorm.DB) *gorm.DB {
 			return db.Joins("Buyer").Where("Buyer.id = ?", id).Find(&[]Order{})
 		}, nil, nothing},
