@@ -62,6 +62,17 @@ type (
 		OwnerID snow.ID
 		Related []*Topic `gorm:"many2many:topic_pairs"`
 	}
+	Parcel struct { // whose receiver may be in another shard
+		ID         snow.ID `gorm:"primaryKey;not null" snow:"shard=SenderID"`
+		SenderID   snow.ID
+		ReceiverID snow.ID
+		Receiver   *User
+	}
+	Visit struct { // which is in the shard of a hash, not of the topic that it refers to
+		ID      snow.ID `gorm:"primaryKey;not null" snow:"shard=TopicID"`
+		TopicID int64
+		Topic   *Topic
+	}
 	Plain struct {
 		ID snow.ID
 	}
