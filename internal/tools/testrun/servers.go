@@ -65,7 +65,7 @@ var suites = map[string]job{
 	"drivers":        {"drivers", []string{"-timeout=30m", notMySQL, "./gormcheck", "./route", "./sharding", "./outbox"}},
 	"data layers":    {"examples/data-layers", []string{"-timeout=20m", notServers, "."}},
 	"examples":       {"examples/shard-orders", []string{"-timeout=20m", "-run=^(TestStoryOnTwoServers|TestMySQL)$", "."}},
-	"merge":          {"merge", []string{"-timeout=40m", ".", "./internal/chunk", "./internal/ledger"}},
+	"merge":          {"merge", []string{"-timeout=40m", ".", "./internal/chunk", "./internal/earlier", "./internal/ledger", "./internal/rekey", "./internal/steps", "./internal/verify"}},
 	"definitions":    {"drivers", []string{"-timeout=20m", "-run=^(TestDefinitions|TestInvisibleKey|TestGeneratedInvisibleKey|TestVerifyComputed)$", "./merge"}},
 	"worlds":         {"internal/testkit/mergetest", []string{"-timeout=40m", "."}},
 	"dbtest":         {".", []string{"-timeout=20m", "-run=" + newerPrograms, "-skip=^TestGaleraNodes$", "./internal/testkit/dbtest"}},

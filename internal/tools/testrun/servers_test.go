@@ -90,7 +90,8 @@ func TestSuiteOfMerge(t *testing.T) {
 		if folder != "." {
 			folder = "./" + folder
 		}
-		if bytes.Contains(text, []byte(`snow/internal/testkit/dbtest"`)) && !slices.Contains(suites["merge"].args, folder) {
+		starts := bytes.Contains(text, []byte(`snow/internal/testkit/dbtest"`)) || bytes.Contains(text, []byte(`merge/internal/roomtest"`))
+		if starts && !slices.Contains(suites["merge"].args, folder) {
 			t.Errorf("%s needs a server, and its package is not in the suite", path)
 		}
 		return err

@@ -1,7 +1,8 @@
 // Package catalog reads what a database has: tables, columns, keys, indexes, and notes on what a merge does not
 // carry over.
 //
-//	catalog.go     Read, Catalog: of one database or several
+//	read.go        Read
+//	catalog.go     Catalog: of one database or several
 //	mysql.go       queries of information_schema; mysql_table.go: what SHOW CREATE TABLE says
 //	postgres.go    queries of pg_catalog
 //	sqlite.go      queries of pragmas; the text of CREATE TABLE for what they do not tell

@@ -219,3 +219,13 @@ func distinctNames(names []string) []string {
 	slices.SortFunc(names, strings.Compare)
 	return slices.Compact(names)
 }
+
+// list writes the first n of some names.
+func list(names []string, n int) string {
+	if len(names) > n {
+		return strings.Join(names[:n], ", ") + fmt.Sprintf(" and %d more", len(names)-n)
+	}
+	return strings.Join(names, ", ")
+}
+
+func round(x float64) float64 { return float64(int(x*100+0.5)) / 100 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/internal/sqldialect"
@@ -15,51 +14,6 @@ import (
 
 // wholeKeys is how many ids of a table are read to look others up among them; ids of larger tables are queried.
 const wholeKeys = 200_000
-
-// A key is a column that may number the rows of its table.
-type key struct {
-	*field
-	of      []string           // the words of the table
-	ids     map[string][]int64 // by source, in order; without ids of large tables
-	counted bool               // a source counts it up
-	named   int                // how many columns are named after it
-	as      refname.Key
-}
-
-// A field is a column that may hold ids of rows.
-type field struct {
-	table    *plan.Table
-	column   *plan.Column
-	name     refname.Reading
-	thing    []string // the words of the table
-	values   ids      // those sampled, without none
-	n        int      // how many those are
-	none     []string // sampled values that stand for no row
-	bits     int
-	text     bool
-	unique   *plan.Unique // which isKey has added to the table, or nil
-	alone    bool         // it tells rows apart without other columns: the primary key, or a key beside one
-	member   bool         // it is in the primary key
-	indexed  bool         // an index begins with it
-	flags    bool         // 0 and 1 are all it has
-	claims   []*claim
-	named    bool    // it is named after some table, or a part of it
-	could    bool    // by its values alone it may hold ids of some table
-	plain    float64 // how much speaks for a number that is no id
-	own      float64 // how much speaks for a key of the table itself
-	verdict  verdict
-	partners []join
-}
-
-// as returns what the names of the field are, and how it tells rows apart.
-func (f *field) as() refname.Column {
-	return refname.Column{Table: f.table.Name, Name: f.column.Name, Reading: f.name, Thing: f.thing, Alone: f.alone, Indexed: f.indexed}
-}
-
-func (f *field) String() string { return f.table.Name + "." + f.column.Name }
-
-// A join is an equality of two columns in a view, a trigger or a routine.
-type join struct{ other, where string }
 
 // collect finds the fields and the keys.
 func (s *solver) collect(ctx context.Context) {
@@ -206,15 +160,6 @@ func (s *solver) newKey(ctx context.Context, f *field) *key {
 	return k
 }
 
-// A fit is how the values of a field compare with the ids of a key.
-type fit struct {
-	found inclusion
-	known bool    // the key has ids
-	info  float64 // how unlikely it is by chance, as a logarithm
-	reach float64 // how far the values reach over the range of the ids, from 0 to 1
-	start int64   // the least id, in the source where it is highest
-}
-
 // mayFit reports whether nearly all of the first values of a field are ids of a key, as far as the ids are at hand.
 func (s *solver) mayFit(f *field, k *key) bool {
 	const first, most = 30, 6
@@ -281,14 +226,4 @@ func (s *solver) fit(ctx context.Context, f *field, k *key) fit {
 		t.reach = reach / float64(sources)
 	}
 	return t
-}
-
-// joined returns what joins say of a column and a key: where they are equal.
-func (f *field) joined(k *key) string {
-	for _, j := range f.partners {
-		if strings.EqualFold(j.other, k.String()) {
-			return j.where
-		}
-	}
-	return ""
 }

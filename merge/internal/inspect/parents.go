@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/internal/refname"
+	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -124,4 +125,52 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 		return parentage{why: fmt.Sprintf("named like an id of %s, but only %s sampled values are", h.table.Name, h.found)}
 	}
 	return parentage{}
+}
+
+// sampled returns the ids of a column in each source, and false if its values are neither integers nor texts of
+// numbers.
+func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
+	found := ids{}
+	for source, values := range f.values(t, c.Name) {
+		found[source] = distinct(values)
+		numbers, others := 0, 0
+		for _, v := range values {
+			if _, ok := sqlvalue.ParseID(sqlvalue.Text(v)); ok {
+				numbers++
+			} else if strings.TrimSpace(sqlvalue.Text(v)) != "" {
+				others++
+			}
+		}
+		if others > numbers/10 {
+			return nil, false
+		}
+	}
+	s := sqltype.Of(f.dialect, c.Type)
+	return found, s.Kind == sqltype.Integer && s.Bits >= 16 || s.Kind == sqltype.Text && found.count() > 0
+}
+
+// groups returns the ids of a column by the values of another one.
+func (f *referenceFinder) groups(t *plan.Table, column, by string) map[string]ids {
+	groups := map[string]ids{}
+	for _, source := range f.plan.SourcesOf(t) {
+		s := f.samples[tableOf{source, t.Name}]
+		at, kind := s.index(column), s.index(by)
+		if at < 0 || kind < 0 {
+			continue
+		}
+		values := map[string][]any{}
+		for _, row := range s.rows {
+			if row[kind] != nil {
+				text := sqlvalue.Text(row[kind])
+				values[text] = append(values[text], row[at])
+			}
+		}
+		for value, of := range values {
+			if groups[value] == nil {
+				groups[value] = ids{}
+			}
+			groups[value][source] = distinct(of)
+		}
+	}
+	return groups
 }

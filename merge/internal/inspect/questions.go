@@ -11,14 +11,6 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A group is columns that one question is about.
-type group struct {
-	name, text string
-	answer     string // what is proposed
-	fields     []*field
-	certainty  float64 // at most
-}
-
 // least and most are how many questions there may be: most for every 98 tables.
 const (
 	leastQuestions = 10
@@ -109,13 +101,6 @@ func (f *field) askPlain(foreign, unclear, numbers *group) *group {
 	return nil
 }
 
-func (f *field) claimOf(k *key) *claim {
-	if at := slices.IndexFunc(f.claims, func(c *claim) bool { return c.key == k }); at >= 0 {
-		return f.claims[at]
-	}
-	return &claim{key: k}
-}
-
 // joinSmall puts the questions about the fewest columns together, so that there are not too many.
 func (s *solver) joinSmall(groups []*group) []*group {
 	for _, g := range groups {
@@ -173,11 +158,6 @@ func (g *group) sameNone() {
 			f.column.None = distinctNames(all)
 		}
 	}
-}
-
-// inKey reports whether the column is in the primary key or in a unique key.
-func (f *field) inKey() bool {
-	return f.member || slices.ContainsFunc(f.table.Unique, func(u *plan.Unique) bool { return slices.Contains(u.Columns, f.column.Name) })
 }
 
 // question writes a group as a question.
@@ -263,13 +243,3 @@ func (s *solver) follow(g *group) (lines []string) {
 	}
 	return lines
 }
-
-// list writes the first n of some names.
-func list(names []string, n int) string {
-	if len(names) > n {
-		return strings.Join(names[:n], ", ") + fmt.Sprintf(" and %d more", len(names)-n)
-	}
-	return strings.Join(names, ", ")
-}
-
-func round(x float64) float64 { return float64(int(x*100+0.5)) / 100 }

@@ -299,3 +299,6 @@ func distinct(values []any) []int64 {
 	}
 	return found
 }
+
+// A clashFinder looks for rows that are equal in two sources.
+type clashFinder struct{ *evidence }

@@ -2,60 +2,11 @@ package inspect
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 )
-
-// A claim is how much speaks for a field to hold the ids of a key. Scores are sums of points of evidence; about
-// three points more than for anything else make a claim likely, see certainty.
-type claim struct {
-	key   *key
-	name  float64 // points of the names
-	value float64 // points of the values
-	rest  float64 // points of types, indexes and joins
-	fam   float64 // points of the columns of the same name
-	fit   fit
-	why   string    // what the names say
-	all   inclusion // of all different values; zero if the sample is all, or all rows were not looked at
-}
-
-func (c *claim) score() float64 { return c.name + c.value + c.rest + c.fam }
-
-// fits reports whether the values of the field may be ids of the key.
-func (c *claim) fits() bool {
-	return c.fit.found.of == 0 || !c.fit.known || c.fit.found.share() >= likely
-}
-
-// A verdict is what a field is taken for.
-type verdict struct {
-	key       *key // whose ids it has; nil for a plain column
-	isOwn     bool // it is the key of its table
-	certainty float64
-}
-
-// certainty turns a lead in points into a probability.
-func certainty(lead float64) float64 { return 1 / (1 + math.Exp(-lead/1.5)) }
-
-// most returns how certain a claim can be at most: names, values and structure have to agree for it to be near certain.
-func (c *claim) most() float64 {
-	switch {
-	case c.fit.found.share() < likely && c.fit.found.of > 0 && c.fit.known:
-		return 0.6
-	case c.fit.found.of == 0 || !c.fit.known:
-		return 0.75
-	case !c.direct():
-		return 0.85
-	case c.fit.found.share() < 0.97:
-		return 0.9
-	}
-	return 0.99
-}
-
-// direct reports whether the name of the field is the name of the table or of its key.
-func (c *claim) direct() bool { return c.name >= 3 && c.why != refname.LikeSomebody }
 
 // claim compares a field and a key.
 func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
@@ -117,29 +68,6 @@ func (t fit) points(n int) (points float64) {
 	}
 	if t.start >= sqlvalue.BigID {
 		points += 4
-	}
-	return points
-}
-
-// plainPoints weighs what speaks for a number that is no id.
-func (f *field) plainPoints() float64 {
-	points := 3.0
-	if !f.name.ID {
-		points += 0.5
-	} else {
-		points -= 1.5
-	}
-	if f.name.Quantity {
-		points += 2
-	}
-	if f.flags {
-		points += 2
-	}
-	if f.text {
-		points += 1
-	}
-	if f.indexed {
-		points -= 0.5
 	}
 	return points
 }

@@ -15,9 +15,6 @@ import (
 // sameShare is the share of sampled rows that another source must have too for a table to be proposed as a dictionary.
 const sameShare = 0.8
 
-// A clashFinder looks for rows that are equal in two sources.
-type clashFinder struct{ *evidence }
-
 // dictionaries looks for tables whose rows are the same in all sources, under the same ids.
 func (f *clashFinder) dictionaries(ctx context.Context) {
 	for _, t := range f.plan.Tables {

@@ -12,19 +12,6 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A solver finds whose ids columns hold, for the schema as a whole: it weighs each column and each key, lets
-// columns of equal names speak for one another, and decides first which primary keys are keys of other tables.
-type solver struct {
-	*evidence
-	vocabulary *vocabulary
-	joins      map[string][]join // by column
-	fields     []*field
-	keys       []*key
-	families   map[string][]*field
-	order      []string        // the families' names
-	only       map[string]*key // by family: the key that its name is like, if it is like no other
-}
-
 const rounds = 3 // where columns of equal names speak for one another
 
 // keysOf decides which primary keys number the rows of their own tables.
@@ -144,17 +131,6 @@ func (s *solver) unambiguous() {
 			s.only[family] = like[0]
 		}
 	}
-}
-
-// best returns the claim with most points, or nil.
-func (f *field) best() *claim {
-	var best *claim
-	for _, c := range f.claims {
-		if best == nil || c.score() > best.score() {
-			best = c
-		}
-	}
-	return best
 }
 
 // speak lets columns of equal names, and the tables that most refer to, speak for claims.

@@ -32,13 +32,6 @@ func (i *inspector) uniqueKey(t *plan.Table) {
 	}
 }
 
-// numbers reports whether a source counts a column up.
-func (e *evidence) numbers(t *plan.Table, c *plan.Column) bool {
-	return slices.ContainsFunc(e.plan.SourcesOf(t), func(source string) bool {
-		return slices.Contains(e.catalogs[source].Table(t.Name).Numbered, c.Name)
-	})
-}
-
 // referred reports whether foreign keys refer to a column alone.
 func (i *inspector) referred(t *plan.Table, c *plan.Column) bool {
 	return slices.ContainsFunc(i.plan.Tables, func(child *plan.Table) bool {

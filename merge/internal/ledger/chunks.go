@@ -219,14 +219,3 @@ func (l Ledger) InsertChanges(ctx context.Context, t *SourceTable, changes []Cha
 	}
 	return l.insert(ctx, "snow_merge_changes (source_table, row_key, col, kind, seq, before_value, after_value)", rows, "")
 }
-
-// insert writes rows into a table with named columns. Each row ends with last, which is SQL.
-func (l Ledger) insert(ctx context.Context, into string, rows [][]any, last string) error {
-	for part := range slices.Chunk(rows, 64) {
-		values := strings.ReplaceAll(l.Engine.PlaceholderRows(len(part), len(part[0])), ")", last+")")
-		if _, err := l.Q.ExecContext(ctx, "INSERT INTO "+into+" VALUES "+values, slices.Concat(part...)...); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -2,6 +2,7 @@
 //
 //	lease.go         the fenced lease: who may write, and the transactions that check its fencing token
 //	runs.go          what is known of a plan's run
+//	successor.go     what became of a row
 //	id_map.go        from old to new ids: rows; packs.go: lists, for large tables;
 //	                 pages.go: parts of the map that stay in memory
 //	earlier.go       the source tables of the merges that made sources, whose ledgers are copied

@@ -12,28 +12,6 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A Fate is what became of a row of a source.
-type Fate uint8
-
-// The fates.
-const (
-	Missing Fate = iota // the row does not exist
-	Kept                // it has the id that it had
-	Rekeyed             // it has a new id
-	Merged              // another row stands for it
-	Dropped             // it is not copied
-)
-
-// fateOf returns what a kind in snow_merge_map stands for: from Rekeyed, which is 0,
-// to Dropped, which is 2.
-func fateOf(kind int64) Fate { return Rekeyed + Fate(kind) }
-
-// A Successor is the id that references to a row have to have now.
-type Successor struct {
-	ID   int64 // of no meaning for rows that are missing or dropped
-	Fate Fate
-}
-
 // An IDMap says which ids the rows of sources have now: the rows of
 // snow_merge_map, and the packs.
 type IDMap struct {
@@ -202,4 +180,57 @@ func MapRow(t *SourceTable, old int64, after Successor) []any {
 		row[2] = nil
 	}
 	return row
+}
+
+// Remember returns the map with pages, which may be nil.
+func (m IDMap) Remember(p *Pages) IDMap {
+	m.pages = p
+	return m
+}
+
+// remembered adds the successors that pages and packs in memory have, reading the ones that are worth it, and returns
+// the ids that are in none of them.
+func (m IDMap) remembered(ctx context.Context, t *SourceTable, olds []int64, found map[int64]Successor) (rest []int64, err error) {
+	if t.Packable {
+		ends, known := m.pages.packs[t.ID]
+		if !known {
+			if ends, err = m.packEnds(ctx, t); err != nil {
+				return nil, err
+			}
+			m.pages.packs[t.ID] = ends
+		}
+		if olds, err = m.pages.findInPacks(t.ID, ends, olds, found, func(ends []int64) ([]*page, error) { return m.packPages(ctx, t, ends) }); err != nil {
+			return nil, err
+		}
+	}
+	return m.pages.find(t.ID, olds, found, func(id pageID) (*page, error) { return m.page(ctx, t, id) })
+}
+
+// page reads a page.
+func (m IDMap) page(ctx context.Context, t *SourceTable, id pageID) (*page, error) {
+	read, first := &page{}, id.number<<pageBits
+	condition := "old_id BETWEEN " + strconv.FormatInt(first, 10) + " AND " + strconv.FormatInt(first+(1<<pageBits-1), 10) + " ORDER BY old_id"
+	err := m.rows(ctx, t, condition, nil, func(old int64, after Successor) error {
+		read.olds, read.news, read.fates = append(read.olds, old), append(read.news, after.ID), append(read.fates, after.Fate)
+		return nil
+	})
+	return read, err
+}
+
+// packEnds returns the last old ids of the packs of a source table, which ascend.
+func (m IDMap) packEnds(ctx context.Context, t *SourceTable) (ends []int64, err error) {
+	err = m.Query(ctx, "SELECT last_old FROM snow_merge_packs WHERE source_table = ? ORDER BY last_old", []any{t.ID}, func(rows *sql.Rows) error {
+		var end int64
+		err := rows.Scan(&end)
+		ends = append(ends, end)
+		return err
+	})
+	return ends, err
+}
+
+// packPages reads the packs that end with some old ids.
+func (m IDMap) packPages(ctx context.Context, t *SourceTable, ends []int64) (all []*page, err error) {
+	condition, args := chunk.AnyOf(m.Engine, "last_old", ends)
+	err = m.packs(ctx, t, condition, args, func(p *pack) { all = append(all, &page{olds: p.olds, news: p.news}) })
+	return all, err
 }

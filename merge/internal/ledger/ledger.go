@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
@@ -160,4 +161,15 @@ func (l Ledger) Query(ctx context.Context, text string, args []any, scan func(*s
 		return ours
 	}
 	return l.Engine.Failed("read the ledger", err)
+}
+
+// insert writes rows into a table with named columns. Each row ends with last, which is SQL.
+func (l Ledger) insert(ctx context.Context, into string, rows [][]any, last string) error {
+	for part := range slices.Chunk(rows, 64) {
+		values := strings.ReplaceAll(l.Engine.PlaceholderRows(len(part), len(part[0])), ")", last+")")
+		if _, err := l.Q.ExecContext(ctx, "INSERT INTO "+into+" VALUES "+values, slices.Concat(part...)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -6,12 +6,6 @@ import (
 	"encoding/json"
 )
 
-// Numbers are the ids from First to Last, both included.
-type Numbers struct {
-	First int64 `json:"first"`
-	Last  int64 `json:"last"`
-}
-
 // Left returns the numbers that runs have left free for later merges, by table, the latest run first.
 func (l Ledger) Left(ctx context.Context) (map[string][]Numbers, error) {
 	left := map[string][]Numbers{}

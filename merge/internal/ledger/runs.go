@@ -255,3 +255,9 @@ func (l Ledger) WrittenLater(ctx context.Context, r *Run) (map[string]int64, err
 	})
 	return later, err
 }
+
+// Numbers are the ids from First to Last, both included.
+type Numbers struct {
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
+}

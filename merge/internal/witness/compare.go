@@ -8,29 +8,6 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// A comparison compares one table.
-type comparison struct {
-	*Witness
-	table  *plan.Table
-	links  []link
-	shares int64 // one of so many of the rows is looked at
-	size   int64 // rows of the table
-	read   int64 // rows of sources that were looked at
-	counts []Counts
-	forgot bool // there were too many tuples to compare them one by one
-}
-
-// Buckets are how many sums there are of tuples. Only buckets that differ are looked at again. mostTuples is how many
-// are then remembered at a time.
-const (
-	buckets    = 4096
-	mostTuples = 100_000
-)
-
-// loses reports whether rows of a table of the sources may be missing in the target, as the plan says. References
-// to them may be NULL.
-func (w *Witness) loses(t *plan.Table) bool { return t.Merges(w.Plan.Sources) || t.LosesRows() }
-
 // compare compares the tuples of the sources with the target's. Sums of tuples tell where the two differ:
 // only tuples of those are compared one by one. Where the target has rows of others, all are.
 func (c *comparison) compare(ctx context.Context) error {

@@ -9,7 +9,8 @@
 //	content.go  which columns identify a row, and their text in SQL
 //	join.go     the statements, and what they return
 //	inside.go   the same for lists, JSON and packed values, in which no statement can find the ids
-//	witness.go  goes through the tables, and counts
+//	witness.go  Witness, and what it knows of rows and of columns with ids
+//	table.go    compares the references of a table
 //	compare.go  finds the references that lead elsewhere; sums.go: tells where to look for them
 //
 // What it proves of a reference that it has witnessed: the row that it leads to in the target has the content of

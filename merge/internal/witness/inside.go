@@ -16,32 +16,6 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// between is what is between the contents of several rows that one value refers to.
-const between = "\x1f"
-
-// several returns how many rows a value refers to.
-func several(contents string) int64 { return int64(strings.Count(contents, between)) + 1 }
-
-// unreadable stands for the contents that a value refers to if no ids can be found in it.
-const unreadable = "?"
-
-// A where is a table of a database, and a sample some rows of one.
-type (
-	where struct {
-		db    *Database
-		table *plan.Table
-	}
-	sample struct {
-		where
-		shares int64
-	}
-)
-
-// joins reports whether SQL can join a column with the keys that its values refer to: each value is one id.
-func joins(c *plan.Column) bool {
-	return c.Role == plan.RoleReference || c.Role == plan.RolePolymorphic
-}
-
 // An unpacked is a link of a column whose values have ids inside: it finds them, and looks up the contents of their
 // rows.
 type unpacked struct {

@@ -2,9 +2,7 @@ package witness
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,33 +11,6 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
-
-// A link is a reference to rows of one table.
-type link struct {
-	column *plan.Column
-	ref    int // which of the column's references
-	parent *plan.Table
-	clears bool // an id in the column may be taken out, as its row is not there
-}
-
-// A tuple is a row: its content, and for each link the content of the row that it leads to, or "" if there is none.
-type tuple struct {
-	content string
-	parents []string
-}
-
-// A digest tells tuples apart.
-type digest [2]uint64
-
-func (t tuple) digest() digest {
-	b := make([]byte, 0, 512) // mostly on the stack
-	b = append(binary.BigEndian.AppendUint64(b, uint64(len(t.content))), t.content...)
-	for _, text := range t.parents {
-		b = append(binary.BigEndian.AppendUint64(b, uint64(len(text))), text...)
-	}
-	sum := sha256.Sum256(b)
-	return digest{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
-}
 
 // links returns the references of a table.
 func (w *Witness) links(t *plan.Table) (all []link) {
@@ -188,21 +159,6 @@ func (w *Witness) scan(ctx context.Context, db *Database, t *plan.Table, links [
 		do(v, cells[1+len(links):][:within], key)
 		return nil
 	})
-}
-
-// visit calls scan for each row that a query returns.
-func visit(ctx context.Context, db *Database, query string, scan func(*sql.Rows) error) error {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // shared returns the contents that several rows of a table of the target have, and false if they are too many to

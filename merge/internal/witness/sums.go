@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -61,3 +62,22 @@ func (c *comparison) count(v tuple) {
 		}
 	}
 }
+
+// A comparison compares one table.
+type comparison struct {
+	*Witness
+	table  *plan.Table
+	links  []link
+	shares int64 // one of so many of the rows is looked at
+	size   int64 // rows of the table
+	read   int64 // rows of sources that were looked at
+	counts []Counts
+	forgot bool // there were too many tuples to compare them one by one
+}
+
+// Buckets are how many sums there are of tuples. Only buckets that differ are looked at again. mostTuples is how many
+// are then remembered at a time.
+const (
+	buckets    = 4096
+	mostTuples = 100_000
+)

@@ -2,8 +2,9 @@ package witness
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
-	"fmt"
+	"encoding/binary"
 	"strings"
 	"sync"
 
@@ -92,43 +93,6 @@ type Wrong struct {
 // mostSuch is how many wrong references of one kind are returned.
 const mostSuch = 20
 
-// Table compares the references of one table, of as many rows as it has: it returns the counts of each reference.
-func (w *Witness) Table(ctx context.Context, t *plan.Table, rows int64) ([]Counts, error) {
-	links := w.links(t)
-	if len(links) == 0 || rows == 0 {
-		return nil, nil
-	}
-	if w.led == nil {
-		w.led, w.seen = map[where]map[int64]string{}, map[sample]bool{}
-	}
-	c := &comparison{Witness: w, table: t, links: links, shares: 1, size: rows, counts: make([]Counts, len(links))}
-	for i, l := range links {
-		c.counts[i].Column, c.counts[i].Ref = l.column, l.ref
-		if err := w.loadContents(ctx, l.parent); err != nil {
-			return nil, fmt.Errorf("contents of table %q: %w", l.parent.Name, err)
-		}
-	}
-	if w.Rows > 0 && rows > w.Rows {
-		c.shares = rows / w.Rows
-	}
-	for {
-		if err := c.compare(ctx); err != nil {
-			return nil, fmt.Errorf("references of table %q: %w", t.Name, err)
-		}
-		if c.read > 0 || c.shares == 1 {
-			return c.counts, nil
-		}
-		c.shares = 1 // the rows have few contents, and none has the share
-	}
-}
-
-// loadContents finds out which contents of a table are of several rows.
-func (w *Witness) loadContents(ctx context.Context, t *plan.Table) error {
-	known := w.Known.table(t)
-	known.once.Do(func() { known.shared, known.told, known.err = w.shared(ctx, t) })
-	return known.err
-}
-
 // isUnique reports whether a content belongs to one row of a table, or to one after another.
 func (w *Witness) isUnique(t *plan.Table, content string) bool {
 	known := w.Known.table(t)
@@ -141,4 +105,76 @@ func (w *Witness) isUnique(t *plan.Table, content string) bool {
 		}
 	}
 	return true
+}
+
+// loses reports whether rows of a table of the sources may be missing in the target, as the plan says. References
+// to them may be NULL.
+func (w *Witness) loses(t *plan.Table) bool { return t.Merges(w.Plan.Sources) || t.LosesRows() }
+
+// between is what is between the contents of several rows that one value refers to.
+const between = "\x1f"
+
+// several returns how many rows a value refers to.
+func several(contents string) int64 { return int64(strings.Count(contents, between)) + 1 }
+
+// unreadable stands for the contents that a value refers to if no ids can be found in it.
+const unreadable = "?"
+
+// A where is a table of a database, and a sample some rows of one.
+type (
+	where struct {
+		db    *Database
+		table *plan.Table
+	}
+	sample struct {
+		where
+		shares int64
+	}
+)
+
+// joins reports whether SQL can join a column with the keys that its values refer to: each value is one id.
+func joins(c *plan.Column) bool {
+	return c.Role == plan.RoleReference || c.Role == plan.RolePolymorphic
+}
+
+// A link is a reference to rows of one table.
+type link struct {
+	column *plan.Column
+	ref    int // which of the column's references
+	parent *plan.Table
+	clears bool // an id in the column may be taken out, as its row is not there
+}
+
+// A tuple is a row: its content, and for each link the content of the row that it leads to, or "" if there is none.
+type tuple struct {
+	content string
+	parents []string
+}
+
+// A digest tells tuples apart.
+type digest [2]uint64
+
+func (t tuple) digest() digest {
+	b := make([]byte, 0, 512) // mostly on the stack
+	b = append(binary.BigEndian.AppendUint64(b, uint64(len(t.content))), t.content...)
+	for _, text := range t.parents {
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(text))), text...)
+	}
+	sum := sha256.Sum256(b)
+	return digest{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
+}
+
+// visit calls scan for each row that a query returns.
+func visit(ctx context.Context, db *Database, query string, scan func(*sql.Rows) error) error {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

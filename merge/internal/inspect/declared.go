@@ -1,67 +1,13 @@
 package inspect
 
 import (
-	"context"
-	"fmt"
 	"slices"
 
-	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
-
-// A Database is a source, as Propose sees it.
-type Database struct {
-	Name    string // see merge.Source
-	Catalog *catalog.Catalog
-	Rows    Rows
-}
-
-// Propose returns a plan to merge databases. The first one has precedence.
-func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*plan.Plan, error) {
-	e := &evidence{
-		dialect: d, rows: map[string]Rows{}, catalogs: map[string]*catalog.Catalog{},
-		ranges: map[tableOf]keyRange{}, samples: map[tableOf]*sample{},
-	}
-	var catalogs []*catalog.Catalog
-	for _, db := range databases {
-		e.names = append(e.names, db.Name)
-		e.rows[db.Name], e.catalogs[db.Name] = db.Rows, db.Catalog
-		catalogs = append(catalogs, db.Catalog)
-	}
-	e.plan = combine(d, e.names, catalogs)
-	words := newVocabulary(e.plan)
-	i, references, clashes := &inspector{e, words}, &referenceFinder{e, words}, &clashFinder{e}
-	i.keys()
-	e.survey(ctx)
-	solver := &solver{evidence: e, vocabulary: words, joins: map[string][]join{}}
-	for _, c := range catalogs {
-		for _, j := range c.Joins {
-			solver.joins[j.Left] = append(solver.joins[j.Left], join{j.Right, j.Where})
-			solver.joins[j.Right] = append(solver.joins[j.Right], join{j.Left, j.Where})
-		}
-	}
-	solver.keysOf(ctx)
-	i.newIDs()
-	i.dates()
-	references.find(ctx)
-	solver.references(ctx)
-	clashes.dictionaries(ctx)
-	clashes.clashes(ctx)
-	solver.ask()
-	if e.err != nil {
-		return nil, e.err
-	}
-	return e.plan, nil
-}
-
-// An inspector says what follows from the schemas and from the ranges of keys.
-type inspector struct {
-	*evidence
-	vocabulary *vocabulary
-}
 
 // keys sets the roles that the schemas declare: keys, and references to them by foreign keys.
 func (i *inspector) keys() {
@@ -153,12 +99,5 @@ func (i *inspector) newIDs() {
 				addSuspect(key, "source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of new_ids, and say what to do with the clash", source, r.max)
 			}
 		}
-	}
-}
-
-// addSuspect appends a suspect that the column does not have yet.
-func addSuspect(c *plan.Column, format string, args ...any) {
-	if suspect := fmt.Sprintf(format, args...); !slices.Contains(c.Suspects, suspect) {
-		c.Suspects = append(c.Suspects, suspect)
 	}
 }
