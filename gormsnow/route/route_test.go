@@ -396,6 +396,13 @@ func TestTransactions(t *testing.T) {
 		}
 		sent()
 	})
+	t.Run("ended before it began", func(t *testing.T) {
+		tx := db.Begin()
+		if err := errors.Join(tx.Commit().Error, find(tx, 3)); !errors.Is(err, sql.ErrTxDone) {
+			t.Error(err)
+		}
+		want(t)
+	})
 	t.Run("SQL in a savepoint's name", func(t *testing.T) {
 		tx := db.Begin()
 		defer tx.Rollback()
