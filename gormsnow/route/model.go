@@ -88,7 +88,7 @@ func (m *model) shard(f *schema.Field, v any) (shard uint64, known bool) {
 		if rv.Kind() != reflect.String {
 			return 0, false
 		}
-		if id, err := snow.ParseID(rv.String()); err == nil && id.String() == rv.String() {
+		if id, err := snow.ParseID(rv.String()); err == nil {
 			return m.of(uint64(id))
 		}
 	case kind == analysis.Carried && rv.CanInt():

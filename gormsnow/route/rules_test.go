@@ -231,6 +231,7 @@ func rules(t testing.TB) []rule {
 		{"two tables", func(db *gorm.DB) *gorm.DB {
 			return db.Table("orders, users").Model(&Order{}).Where("orders.buyer_id = ?", id).Find(&[]Order{})
 		}, nil, unrouted + "its table is an expression: name the shard with On, or ask all shards with Scatter"},
+		{"or after a limit", find("buyer_id = ? LIMIT 1\nOR state = ?", id, "x"), nil, unrouted + "the end of its condition can't be told" + otherwise},
 		{"two tables, by a hint", func(db *gorm.DB) *gorm.DB {
 			return db.Clauses(comment{", users"}).Where("orders.buyer_id = ?", id).Find(&[]Order{})
 		}, nil, unrouted + "it is about several tables" + otherwise},
