@@ -64,7 +64,7 @@ type transaction struct {
 }
 
 // at returns the connection, if the transaction is in the shard or begins there. Otherwise it returns nil and
-// the shard in which the transaction is.
+// the shard of the transaction.
 func (t *transaction) at(shard uint64) (pool gorm.ConnPool, pinned uint64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/shardsnow/snow/merge/internal/ledger"
 )
 
-// Decide decides which of the rows of a source table are merged into others, and returns a verdict on each row. The rows
-// have values for the columns that [clash.Finder.Needs] returns. It writes nothing.
+// Decide decides which of the rows of a source table are merged into others, and returns a verdict on each row. The
+// rows have values for the columns that [clash.Finder.Needs] returns. It writes nothing.
 func Decide(ctx context.Context, c *clash.Finder, t *ledger.SourceTable, all []Row) ([]clash.Verdict, error) {
 	var rows [][]any
 	var at []int // of rows

@@ -71,7 +71,8 @@ func (c *Checker) AreRows(ctx context.Context, p *plan.Plan, t *plan.Table, of *
 	return err == nil && orphans == 0, e.Failed("look for orphans of "+strconv.Quote(t.Name+"."+of.Name), err)
 }
 
-// IDs know what has become of rows of sources: of a run the [ledger.IDMap], of a dry run the [clash.RememberedIdentities].
+// IDs know what has become of rows of sources: in a run the [ledger.IDMap], in a dry run the
+// [clash.RememberedIdentities].
 type IDs interface {
 	// Find returns the successors that are known.
 	Find(ctx context.Context, t *ledger.SourceTable, olds []int64) (map[int64]ledger.Successor, error)
