@@ -68,7 +68,7 @@ var suites = map[string]job{
 	"merge":          {"merge", []string{"-timeout=40m", ".", "./internal/chunk", "./internal/earlier", "./internal/ledger", "./internal/rekey", "./internal/steps", "./internal/verify"}},
 	"definitions":    {"drivers", []string{"-timeout=20m", "-run=^(TestDefinitions|TestInvisibleKey|TestGeneratedInvisibleKey|TestVerifyComputed)$", "./merge"}},
 	"worlds":         {"internal/testkit/mergetest", []string{"-timeout=40m", "."}},
-	"dbtest":         {".", []string{"-timeout=20m", "-run=" + newerPrograms, "-skip=^TestGaleraNodes$", "./internal/testkit/dbtest"}},
+	"dbtest":         {".", []string{"-timeout=20m", "-run=" + newerPrograms, "-skip=^(TestGaleraNodes|TestSharedServer)$", "./internal/testkit/dbtest"}},
 	"pg leases":      {"drivers", []string{"-timeout=30m", "./lease"}},
 	"pg functions":   {"drivers", []string{"-timeout=30m", "./functions"}},
 	"pg segments":    {"drivers", []string{"-timeout=30m", "./segment"}},
