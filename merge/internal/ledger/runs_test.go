@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -18,7 +19,7 @@ import (
 func execute(t *testing.T, db *sql.DB, statements ...string) {
 	t.Helper()
 	for _, text := range statements {
-		if _, err := db.ExecContext(t.Context(), text); err != nil {
+		if _, err := db.ExecContext(t.Context(), dbtest.Sequences(text)); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
