@@ -13,7 +13,7 @@ var longJobs = []job{
 	{"merge", []string{"-timeout=30m", "-race", "-run=^(TestRivals|TestIDsOfDates)", "./..."}},
 	{"drivers", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults|TestRandomCreates)$", "./lease", "./segment", "./gorm"}},
 	{"drivers", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash|TestBinding|TestBounds|TestClashes|TestCounters|TestProof|TestWitness)", "./merge"}},
-	{"drivers", []string{"-timeout=60m", "-run=^TestRandom$", "./route", "-statements=50000"}},
+	{"drivers", []string{"-timeout=60m", "-run=^TestRandom$", "./route", "-statements=15000"}},
 	{"examples/merge-servers", []string{"-timeout=60m", "-run=^(TestKilled|TestFullDisk)$", "."}},
 }
 
