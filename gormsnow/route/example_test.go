@@ -43,7 +43,7 @@ func ExampleNew() {
 	check(err)
 	order := Order{BuyerID: 1<<40 + 5}
 	fmt.Println(db.Create(&order).Error)
-	fmt.Println(db.Model(&order).Update("buyer_id", 1<<40+6).Error)
+	fmt.Println(db.Model(&order).Update("buyer_id", snow.ID(1<<40+6)).Error)
 	// Output:
 	// route: global model string: unsupported data type: products
 	// <nil>

@@ -44,7 +44,7 @@ func FuzzRead(f *testing.F) {
 		name := []string{"mysql", "postgres", "sqlite"}[dialect%3]
 		args := make([]any, max(strings.Count(condition, "?"), 1)%64)
 		for i := range args {
-			args[i] = snow.ID(1<<40 + i%16)
+			args[i] = snow.ID(1<<40 + int64(i%16))
 		}
 		r := reader{scanner: scanner{sql: "SELECT * FROM fuzzed WHERE " + condition, dialect: name}, model: m, table: "fuzzed", args: args}
 		found, refused := r.read()
