@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -140,25 +139,19 @@ func walk(t *testing.T, w world) {
 		t.Error(count)
 	}
 
-	// A reader that stops early leaves no connection behind.
+	// A reader that stops early leaves no connection behind: with one for each database, the next would wait for ever.
+	for i := range w.shards.Len() {
+		pool, err := w.shards.At(uint64(i)).DB()
+		check(t, err)
+		most := pool.Stats().MaxOpenConnections
+		pool.SetMaxOpenConns(1)
+		defer pool.SetMaxOpenConns(most)
+	}
 	for range 20 {
 		rows, err := route.Scatter(w.db).Model(&Order{}).Order("id").Rows()
 		check(t, err)
 		rows.Next()
 		check(t, rows.Close())
-	}
-	for i := range w.shards.Len() {
-		pool, err := w.shards.At(uint64(i)).DB()
-		check(t, err)
-		for range 50 {
-			if pool.Stats().InUse == 0 {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		if s := pool.Stats(); s.InUse > 0 {
-			t.Errorf("database %d: %d connections are still in use", i, s.InUse)
-		}
 	}
 
 	// With a database down there are no rows, rather than fewer.

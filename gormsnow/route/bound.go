@@ -38,7 +38,8 @@ func On(db *gorm.DB, shard uint64) *gorm.DB { return session(db, hint{on, shard}
 
 // Scatter returns a session whose queries may be about the rows of all shards. It is also a scope, for db.Scopes
 // and gormsnow.FindAcross. With [Guard] these are the rows of the guarded database, and writes and AutoMigrate
-// may have it too.
+// may have it too. Raw SQL must be a SELECT whose rows can follow one another: without functions, joins, groups,
+// an order and a limit.
 //
 //	route.Scatter(db).Model(&Order{}).Where("state = ?", "open").Count(&n)
 func Scatter(db *gorm.DB) *gorm.DB { return session(db, hint{kind: scatter}) }

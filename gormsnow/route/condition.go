@@ -28,6 +28,7 @@ type reader struct {
 // can't be read.
 func (r *reader) read() (set, string) {
 	r.advance() // SELECT, UPDATE or DELETE
+	r.found.selects = r.kind == query
 	if r.kind == with {
 		return set{}, "it begins with WITH or TABLE"
 	}

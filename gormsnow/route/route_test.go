@@ -81,6 +81,10 @@ func TestScatterRules(t *testing.T) {
 	find := func(add func(db *gorm.DB) *gorm.DB) func(db *gorm.DB) *gorm.DB {
 		return func(db *gorm.DB) *gorm.DB { return add(db).Find(&[]Order{}, ids) }
 	}
+	const rawSpread = "route: row: several shards: it is about all shards, and "
+	scatterRaw := func(query string) func(db *gorm.DB) *gorm.DB {
+		return func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Raw(query).Scan(&[]map[string]any{}) }
+	}
 	var count int64
 	for _, n := range []int{1, 2, 4, 16} {
 		db, fakes := newRouter(t, n)
@@ -89,6 +93,21 @@ func TestScatterRules(t *testing.T) {
 			{"scatter as a scope", func(db *gorm.DB) *gorm.DB { return db.Scopes(route.Scatter).Find(&[]Order{}, "state = ?", "x") }, nil, ""},
 			{"scatter of one", func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Find(&[]Order{}, "id = ?", base+3) }, []uint64{3}, ""},
 			{"raw", func(db *gorm.DB) *gorm.DB { return route.Scatter(db).Raw("SELECT 1").Find(&[]Order{}) }, nil, ""},
+			{"raw, in one query or another", func(db *gorm.DB) *gorm.DB {
+				return route.Scatter(db).Raw("SELECT * FROM orders WHERE state = ? OR amount > ?", "x", 3).Find(&[]Order{})
+			}, nil, ""},
+			{"raw count", scatterRaw("SELECT count(*) FROM orders"), nil, rawSpread + "only counts that GORM has built are summed: ask each database with Shards.Each"},
+			{"raw, limited", scatterRaw("SELECT * FROM orders LIMIT 3"), nil, rawSpread + "raw SQL with an order, a limit or a lock is not merged: ask each database with Shards.Each"},
+			{"raw, ordered", scatterRaw("SELECT * FROM orders ORDER BY id"), nil, rawSpread + "raw SQL with an order, a limit or a lock is not merged: ask each database with Shards.Each"},
+			{"raw, grouped", scatterRaw("SELECT state FROM orders GROUP BY state"), nil, rawSpread + "groups and distinct rows are not merged: ask each database with Shards.Each"},
+			{"raw UNION", scatterRaw("SELECT id FROM orders UNION SELECT id FROM orders"), nil, rawSpread + "it has a UNION or the like, which would see the rows of one shard only"},
+			{"raw join", scatterRaw("SELECT * FROM orders JOIN users ON users.id = orders.buyer_id"), nil, rawSpread + "the rows of a join may be in two databases: ask each database with Shards.Each"},
+			{"raw UPDATE", scatterRaw("UPDATE orders SET state = 'x' RETURNING id"), nil, rawSpread + "it is no SELECT: write in each database with Shards.Each"},
+			{"count and a value", find(func(db *gorm.DB) *gorm.DB { return db.Select("count(*) + ?", 100) }), nil, spread + "the shards [1 5], and only counts are summed: ask each database with Shards.Each"},
+			{"count and another column", find(func(db *gorm.DB) *gorm.DB { return db.Select("count(*), ? AS n", 1) }), nil, spread + "the shards [1 5], and only counts are summed: ask each database with Shards.Each"},
+			{"count of a column", func(db *gorm.DB) *gorm.DB {
+				return db.Model(&Order{}).Select("state").Where("id IN ?", ids).Count(&count)
+			}, []uint64{1, 5}, ""},
 			{"order by key", find(func(db *gorm.DB) *gorm.DB { return db.Order("id") }), []uint64{1, 5}, ""},
 			{"order by key, desc", find(func(db *gorm.DB) *gorm.DB { return db.Order("orders.id DESC").Limit(3) }), []uint64{1, 5}, ""},
 			{"order by key, clause", find(func(db *gorm.DB) *gorm.DB {

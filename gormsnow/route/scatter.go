@@ -24,12 +24,14 @@ func (r *router) scatter(b *bound, m *model, p place) (gorm.ConnPool, *Error) {
 		return nil, b.refuse(m, ErrCrossShard, "it is about "+list(p.shards)+", and a transaction is in one: query outside of it, or each shard on its own")
 	}
 	asked := &merger{refuser: refuser{r}, b: b}
-	asked.order.limit = -1
-	if !b.raw {
-		var reason string
-		if asked.order, reason = b.ordering(m); reason != "" {
-			return nil, b.refuse(m, ErrSpread, "it is about "+list(p.shards)+", and "+reason)
-		}
+	var reason string
+	if b.raw {
+		asked.order.limit, reason = -1, b.reader.apart()
+	} else {
+		asked.order, reason = b.ordering(m)
+	}
+	if reason != "" {
+		return nil, b.refuse(m, ErrSpread, "it is about "+list(p.shards)+", and "+reason)
 	}
 	if p.all {
 		for i := range r.shards.Len() {
@@ -45,6 +47,28 @@ func (r *router) scatter(b *bound, m *model, p place) (gorm.ConnPool, *Error) {
 	return asked, nil
 }
 
+const noGroups = "groups and distinct rows are not merged: ask each database with Shards.Each"
+
+// apart returns why raw SQL is no query whose rows in several databases are, one after the other, its rows.
+func (r *reader) apart() string {
+	_, refused := r.read()
+	switch has := &r.found; {
+	case refused != "":
+		return refused
+	case !has.selects:
+		return "it is no SELECT: write in each database with Shards.Each"
+	case has.joins:
+		return "the rows of a join may be in two databases: ask each database with Shards.Each"
+	case has.grouped || has.distinct:
+		return noGroups
+	case has.calls:
+		return "only counts that GORM has built are summed: ask each database with Shards.Each"
+	case has.ordered || has.limited || has.offset || has.locking:
+		return "raw SQL with an order, a limit or a lock is not merged: ask each database with Shards.Each"
+	}
+	return ""
+}
+
 // ordering returns how to merge the rows of a statement, or why they can't be merged.
 func (b *bound) ordering(m *model) (o ordering, refused string) {
 	o.limit = -1
@@ -54,11 +78,10 @@ func (b *bound) ordering(m *model) (o ordering, refused string) {
 	clauses := b.stmt.Clauses
 	has := &b.reader.found
 	counted, _ := clauses["SELECT"].Expression.(clause.Expr)
-	word := strings.ToLower(counted.SQL)
-	o.counts = strings.HasPrefix(word, "count(") && !strings.Contains(word, "distinct") && strings.Count(word, "(") == 1
+	o.counts = strings.EqualFold(counted.SQL, "count(*)") || strings.EqualFold(counted.SQL, "count(?)") // as Count writes it
 	switch {
 	case has.grouped || has.distinct:
-		return o, "groups and distinct rows are not merged: ask each database with Shards.Each"
+		return o, noGroups
 	case has.calls && !o.counts:
 		return o, "only counts are summed: ask each database with Shards.Each"
 	case has.locking:

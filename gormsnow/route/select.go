@@ -4,6 +4,7 @@ import "strings"
 
 // found is what a SELECT has beside conditions.
 type found struct {
+	selects  bool // it is a SELECT
 	joins    bool // a JOIN
 	calls    bool // parentheses among what it selects, as functions have
 	distinct bool

@@ -87,6 +87,7 @@ func (r *rules) read(b *bound, m *model, query string, args []any) (place, *Erro
 	unrouted := func(reason string) (place, *Error) { return place{}, b.refuse(m, ErrUnrouted, reason) }
 	switch {
 	case b.raw:
+		b.reader = reader{scanner: scanner{sql: query, dialect: r.dialect}, model: &model{}, args: args}
 		return unrouted("it is raw SQL: name the shard with On" + b.orScatter())
 	case m == nil:
 		return unrouted("it has no model: use db.Model, or name the shard with On" + b.orScatter())
