@@ -94,6 +94,9 @@ func TestRulesOfThePage(t *testing.T) {
 		"`db.Select(\"sum(amount)\").Find(&os, \"id IN ?\", ids)`": func() error {
 			return db.Select("sum(amount)").Find(&[]Order{}, "id IN ?", ids).Error
 		},
+		"`route.Scatter(db).Raw(\"SELECT count(*) …\").Scan(&n)`": func() error {
+			return route.Scatter(db).Raw("SELECT count(*) FROM orders").Scan(new(int64)).Error
+		},
 		"a second shard in a transaction": func() error {
 			return db.Transaction(func(tx *gorm.DB) error {
 				return errors.Join(tx.Find(&[]Order{}, "id = ?", base+1).Error, tx.Find(&[]Order{}, "id = ?", base+5).Error)
