@@ -18,13 +18,13 @@ func check(err error) {
 
 // An order is in the shard of its buyer, so its key and its buyer both tell the database.
 func Example() {
-	databases := exampleDatabases() // gorm.Open, and db.Use(gormsnow.New(source)), for each
-	shards, err := snow.NewShards(exampleLayout(), databases...)
-	check(err)
+	databases, layout := exampleDatabases(), exampleLayout()
 	id, buyer := snow.ID(1<<40+5), snow.ID(1<<41+5) // both have the shard 5
 	order, orders := Order{ID: id, BuyerID: buyer, State: "open"}, []Order(nil)
 
-	db, err := route.New(shards, route.Global(&Product{})) // shards maps to a *gorm.DB each, as below
+	shards, err := snow.NewShards(layout, databases...) // each a *gorm.DB with db.Use(gormsnow.New(generator))
+	check(err)
+	db, err := route.New(shards, route.Global(&Product{}))
 	check(err)
 	db.Create(&order)
 	db.First(&order, "id = ?", id)
