@@ -184,19 +184,19 @@ eve - - 1 1.00 1 - - - - 2 0`
 }
 
 // pooled is three sources whose accounts are one where their names are, and what they have of each item is added:
-// in a table whose rows are told apart by account and item.
+// in a table whose rows are told apart by account, item and floor.
 func pooled(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t, "", []string{
 		"CREATE TABLE accounts (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9) NOT NULL UNIQUE, mail VARCHAR(9) UNIQUE)",
-		"CREATE TABLE bank (account_id INT NOT NULL, item VARCHAR(9) NOT NULL, amount TINYINT UNSIGNED NOT NULL, seen DATE, PRIMARY KEY (account_id, item), FOREIGN KEY (account_id) REFERENCES accounts (id))",
+		"CREATE TABLE bank (account_id INT NOT NULL, item VARCHAR(9) NOT NULL, amount TINYINT UNSIGNED NOT NULL, seen DATE, floor INT NOT NULL DEFAULT 1, PRIMARY KEY (account_id, item, floor), FOREIGN KEY (account_id) REFERENCES accounts (id))",
 	},
-		[]string{"INSERT INTO accounts VALUES (1, 'ann', 'm'), (2, 'bob', NULL)", "INSERT INTO bank VALUES (1, 'ore', 10, '2020-01-01'), (2, 'ore', 1, NULL), (2, 'Gem', 3, '2020-01-01')"},
+		[]string{"INSERT INTO accounts VALUES (1, 'ann', 'm'), (2, 'bob', NULL)", "INSERT INTO bank (account_id, item, amount, seen) VALUES (1, 'ore', 10, '2020-01-01'), (2, 'ore', 1, NULL), (2, 'Gem', 3, '2020-01-01')"},
 		[]string{ // both are ann's, and both have gold, which she does not have elsewhere first
 			"INSERT INTO accounts VALUES (7, 'Ann', NULL), (8, 'cid', 'm'), (9, 'bob', NULL)",
-			"INSERT INTO bank VALUES (7, 'gold', 5, '2021-01-01'), (8, 'Gold', 6, '2022-01-01'), (8, 'ore', 20, NULL), (9, 'gem', 4, '2019-01-01'), (9, 'wood', 1, NULL)",
+			"INSERT INTO bank (account_id, item, amount, seen) VALUES (7, 'gold', 5, '2021-01-01'), (8, 'Gold', 6, '2022-01-01'), (8, 'ore', 20, NULL), (9, 'gem', 4, '2019-01-01'), (9, 'wood', 1, NULL)",
 		},
-		[]string{"INSERT INTO accounts VALUES (1, 'ANN', NULL), (2, 'dan', NULL)", "INSERT INTO bank VALUES (1, 'gold', 100, '2020-06-06'), (1, 'ORE', 30, '2023-01-01'), (2, 'ore', 50, NULL)"},
+		[]string{"INSERT INTO accounts VALUES (1, 'ANN', NULL), (2, 'dan', NULL)", "INSERT INTO bank (account_id, item, amount, seen) VALUES (1, 'gold', 100, '2020-06-06'), (1, 'ORE', 30, '2023-01-01'), (2, 'ore', 50, NULL)"},
 	)
 	f.column("bank", "amount").Combine, f.column("bank", "seen").Combine = plan.CombineSum, plan.CombineMax
 	for _, table := range f.plan.Tables {
@@ -217,7 +217,7 @@ func TestCombineWithoutIDs(t *testing.T) {
 		f := pooled(t)
 		want := "ann gold 111 2022-01-01\nann ore 60 2023-01-01\nbob Gem 7 2020-01-01\nbob ore 1 -\nbob wood 1 -\ndan ore 50 -"
 		if old {
-			f.exec(f.target, "INSERT INTO accounts VALUES (100, 'ann', NULL)", "INSERT INTO bank VALUES (100, 'ore', 7, '2024-01-01'), (100, 'tin', 1, NULL)")
+			f.exec(f.target, "INSERT INTO accounts VALUES (100, 'ann', NULL)", "INSERT INTO bank (account_id, item, amount, seen) VALUES (100, 'ore', 7, '2024-01-01'), (100, 'tin', 1, NULL)")
 			want = strings.Replace(want, "ann ore 60 2023-01-01", "ann ore 67 2024-01-01\nann tin 1 -", 1)
 		}
 		f.config.ChunkRows = 1
