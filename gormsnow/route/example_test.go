@@ -111,8 +111,8 @@ func ExampleScatter() {
 	check(err)
 	var orders []Order
 	fmt.Println(route.Scatter(db).Where("state = ?", "open").Order("id desc").Limit(20).Find(&orders).Error)
-	fmt.Println(route.Scatter(db).Where("state = ?", "open").Order("amount").Find(&orders).Error)
+	fmt.Println(route.Scatter(db).Where("state = ?", "open").Order("state").Find(&orders).Error)
 	// Output:
 	// <nil>
-	// route: query route_test.Order: several shards: it is about all shards, and its rows are merged by ID only: order by it, or sort the rows
+	// route: query route_test.Order: several shards: it is about all shards, and state is neither a number nor a time, and databases sort others by rules of their own: order by ID, or sort the rows
 }
