@@ -37,6 +37,12 @@
 // be preloaded. A polymorphic table has the shard of its owner if its shard tag names the column with the owner's
 // key.
 //
+// # Replicas, statistics, logs
+//
+// [Replicas] gives the databases replicas, which only the queries of [Replica] ask. [RouterOf] returns the router of a
+// database, with statistics. [LogHandler] adds the shard of a statement to its log line, and [Explain] says where a
+// statement would go, and why.
+//
 // # How the shard is found
 //
 // Package route reads the SQL that GORM has built, just before it is sent, with the values of its placeholders.
@@ -66,6 +72,9 @@
 //	merge.go rank.go          merging rows and sums; comparing numbers and times
 //	create.go migrate.go      CreateAcross, MigrateAcross
 //	callbacks.go bound.go     how a statement is seen before it is sent; On and Scatter
+//	replica.go                databases and their replicas; Replica; prepared statements
+//	stats.go log.go           RouterOf; LogHandler
+//	explain.go                Explain
 //	statement.go join.go      the shards of a statement; tables of many-to-many associations
 //	condition.go tokens.go    the shards of a WHERE clause
 //	set.go select.go          sets of shards; what a SELECT has beside conditions
