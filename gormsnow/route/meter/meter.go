@@ -1,12 +1,11 @@
-// Package meter has the statistics of a router of package route, for programs that show them and do not import GORM.
 package meter
 
 // Stats are what a router has done since it was made.
 type Stats struct {
-	Databases []Database // in the order of the shards
-	Refused   map[string]uint64
-	Scattered uint64 // queries about several databases
-	Asked     uint64 // databases that these queries asked, all together
+	Databases []Database        // in the order of the shards
+	Refused   map[string]uint64 // refused statements by reason: unrouted, spread, cross_shard, moves, mismatch, replica
+	Scattered uint64            // queries about several databases
+	Asked     uint64            // databases that these queries asked, all together
 }
 
 // A Database is one of them, or one of its replicas.
