@@ -136,7 +136,7 @@ func (b *bound) decide(query string, args []any) (gorm.ConnPool, error) {
 	}
 	if refused != nil {
 		if r, ok := b.gate.(*router); ok {
-			r.counts.refuse(refused)
+			refused = r.counts.refuse(refused)
 		}
 		return nil, refused
 	}

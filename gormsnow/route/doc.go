@@ -22,6 +22,8 @@
 // fewer rows. Offsets, groups, DISTINCT, locks and other functions are refused, and so are queries of several
 // shards in a transaction, and writes; [CreateAcross] inserts rows shard by shard.
 //
+// Sums of integers and decimals are exact. A sum of floats depends on the order of the rows, as in one database.
+//
 // Texts are not merged in an order, because databases compare them by rules that Go does not know. Nor are times on
 // SQLite, which compares their texts, and columns of the type timestamp on MySQL.
 //

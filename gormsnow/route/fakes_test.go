@@ -165,6 +165,7 @@ func (prepared) NumInput() int { return -1 }
 func (p prepared) Exec([]driver.Value) (driver.Result, error) {
 	return p.f.ExecContext(context.Background(), p.query, nil)
 }
+
 func (p prepared) Query([]driver.Value) (driver.Rows, error) {
 	return p.f.QueryContext(context.Background(), p.query, nil)
 }
