@@ -150,8 +150,10 @@ func routed(op string) func(*gorm.DB) {
 		if !ok || tx.Error != nil {
 			return
 		}
-		if _, explained := tx.Statement.Settings.Load(explainKey); tx.DryRun && !explained {
-			return
+		if tx.DryRun {
+			if _, explained := tx.Statement.Settings.Load(explainKey); !explained {
+				return
+			}
 		}
 		if _, again := tx.Statement.ConnPool.(*bound); again {
 			return
