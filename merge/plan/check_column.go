@@ -3,48 +3,12 @@ package plan
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/jsonpath"
 	"github.com/shardsnow/snow/merge/internal/packed"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
-
-func (c *checker) created(t *Table) {
-	if t.Zone != "" {
-		if _, err := time.LoadLocation(t.Zone); err != nil {
-			c.fault(t.Name, "", "zone %q: %v", t.Zone, err)
-		}
-	}
-	if t.Created == "" {
-		return
-	}
-	column := t.Column(t.Created)
-	if column == nil {
-		c.fault(t.Name, "", "created names %q, which is no column", t.Created)
-		return
-	}
-	if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Time && s.Kind != sqltype.Integer {
-		c.fault(t.Name, column.Name, "dates ids, but type %q is neither a time nor an integer", column.Type)
-	}
-	for _, source := range t.NewIDs {
-		c.faultIf(!column.In(source), t.Name, column.Name, "dates ids, but source %q does not have it", source)
-	}
-}
-
-// A columnChecker collects the errors of a column.
-type columnChecker struct {
-	*checker
-	table  *Table
-	column *Column
-}
-
-func (c *columnChecker) fault(format string, args ...any) { c.faultIf(true, format, args...) }
-
-func (c *columnChecker) faultIf(is bool, format string, args ...any) {
-	c.checker.faultIf(is, c.table.Name, c.column.Name, format, args...)
-}
 
 func (c *columnChecker) check() {
 	t, column := c.table, c.column

@@ -51,7 +51,7 @@ func (d *Decisions) fits(schema *Plan) error {
 		switch made[name] = digest; {
 		case t == nil:
 			errs = append(errs, &Error{Table: name, Reason: "is gone since the plan was made"})
-		case t.digest() != digest:
+		case digestOf(t) != digest:
 			errs = append(errs, &Error{Table: name, Reason: "has changed since the plan was made: a column, its type, a key or the sources that have it"})
 		}
 	}
@@ -187,7 +187,7 @@ func (c *completer) change() {
 		case t != nil:
 			was := t.Unique
 			c.failIf(change.apply(t, t.Column))
-			t.keepRules(was)
+			keepRules(t, was)
 		case !c.template:
 			c.errs = append(c.errs, change.Table.fault("%q names no table of the sources", change.Table.Text))
 		case !slices.Contains(c.left, change.Table):

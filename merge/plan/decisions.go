@@ -173,10 +173,10 @@ type TableChange struct {
 // displayWidth is what MariaDB and older versions of MySQL write behind an integer type, and newer versions do not.
 var displayWidth = regexp.MustCompile(`\b((?:tiny|small|medium|big)?int(?:eger)?) ?\(\d+\)`)
 
-// digest returns eight characters that change, but for an accident of one in four billion, if a table of a plan
+// digestOf returns eight characters that change, but for an accident of one in four billion, if a table of a plan
 // without decisions does, in anything that a decision may depend on: its columns, their types, its keys, the
 // sources that have it.
-func (t *Table) digest() string {
+func digestOf(t *Table) string {
 	h := sha256.New()
 	write := func(values ...any) { _, _ = fmt.Fprintf(h, "%q\n", values) }
 	write(t.Name, t.Sources, t.PrimaryKey)

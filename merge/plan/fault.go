@@ -156,3 +156,16 @@ func (q *Question) checkNil() error {
 	}
 	return nil
 }
+
+// A columnChecker collects the errors of a column.
+type columnChecker struct {
+	*checker
+	table  *Table
+	column *Column
+}
+
+func (c *columnChecker) fault(format string, args ...any) { c.faultIf(true, format, args...) }
+
+func (c *columnChecker) faultIf(is bool, format string, args ...any) {
+	c.checker.faultIf(is, c.table.Name, c.column.Name, format, args...)
+}

@@ -331,7 +331,7 @@ func (c *Clash) set(u *Unique) {
 }
 
 // keepRules gives the unique keys without a rule in tables the rules that they had, or fail if they are new.
-func (t *Table) keepRules(was []*Unique) {
+func keepRules(t *Table, was []*Unique) {
 	for _, u := range t.Unique {
 		if u == nil || u.Rule != "" {
 			continue

@@ -34,7 +34,7 @@ func (s *shortener) begin() error {
 		s.d.Types = append([]string{}, s.plan.Types...)
 	}
 	for _, t := range s.schema.Tables {
-		s.d.Schema = append(s.d.Schema, Name{Text: t.Name + "=" + t.digest()})
+		s.d.Schema = append(s.d.Schema, Name{Text: t.Name + "=" + digestOf(t)})
 		if s.plan.Table(t.Name) == nil {
 			return &Error{Table: t.Name, Reason: "the plan does not have it: leave it in, with skip"}
 		}
