@@ -150,9 +150,6 @@ func Parts(d sqlsnow.Dialect) []Part {
 	}
 }
 
-// String returns the name of the table.
-func (p Part) String() string { return p.table }
-
 // Read returns the rows of a source table that follow on a key, nil for the first ones: as many as one transaction
 // copies, or the last ones.
 func (p Part) Read(ctx context.Context, l Ledger, sourceTable int64, after []any) (rows [][]any, err error) {
