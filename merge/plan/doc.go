@@ -7,6 +7,7 @@
 //	complete.go           Complete: the plan of decisions
 //	complete_question.go  questions and their answers, as a file has them
 //	answer.go             questions and their answers in a plan; templates
+//	along.go              tables whose rows take others along
 //	cover.go              names and patterns for columns
 //	databases.go          plans of several databases
 //	template_database.go  templates for one of several databases
@@ -21,7 +22,7 @@
 //	ids.go                what new ids are
 //	target_type.go        the types that columns have in the target: keys get wide enough for new ids
 //	check.go              Check of tables and keys
-//	check_column.go       Check of columns; check_packed.go: of packed ids
+//	check_column.go       Check of columns; check_packed.go: of packed ids; check_name.go: of names that follow
 //	order.go              the orders of copying tables and of giving new ids
 //	question.go           questions of a plan
 //	fault.go              Error, and what collects errors
