@@ -49,8 +49,7 @@ type OrphanError struct {
 
 	LeftOut bool // the source has the row, and the plan leaves it out
 
-	// Rows is how many rows of the column are so, of which Row is the first: of a forecast. A run stops at the first one,
-	// and 0 is all that it knows.
+	// Rows is how many rows have such a value in the column, if a forecast has found several. Row is the first of them.
 	Rows int64
 }
 

@@ -173,11 +173,12 @@ func (f *Forecast) AddProblem(err error) {
 			return ok && o.Table == orphan.Table && o.Source == orphan.Source && o.Column == orphan.Column && o.LeftOut == orphan.LeftOut
 		})
 		if at >= 0 {
-			f.problems[at].(*OrphanError).Rows++
+			other := f.problems[at].(*OrphanError)
+			other.Rows = max(1, other.Rows) + 1
 			return
 		}
 		first := *orphan
-		first.Rows, err = 1, &first
+		err = &first
 	}
 	if len(f.problems) < 4*MaxSamples {
 		f.problems = append(f.problems, err)

@@ -136,9 +136,12 @@ func (j *Job) Leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.Sourc
 		if !any {
 			continue
 		}
-		owners, err := ownersOf(ctx, conns, t, parents, values)
-		if err != nil {
-			return nil, err
+		var owners []*plan.Table
+		// Few values are ids by chance. So are small numbers, unless somebody has put them into a text or JSON.
+		if small := sqltype.Of(j.Engine.Kind, c.Type).Kind == sqltype.Integer && !slices.ContainsFunc(values, func(v int64) bool { return v >= smallest }); !small && len(values) >= inspect.FewestUnnamed {
+			if owners, err = ownersOf(ctx, conns, t, parents, values); err != nil {
+				return nil, err
+			}
 		}
 		var reasons []string
 		for _, owner := range owners {
@@ -169,18 +172,22 @@ func likely(named bool, owners int) float64 {
 	return 0.4 + 0.5/float64(owners)
 }
 
-// InOrder sorts what is open: what is most likely wrong comes first.
-func InOrder(open []report.Open) []report.Open {
+// InOrder sorts what is open: what is most likely wrong comes first. Of a column that nobody has decided on, which is
+// decided for all sources at once, it keeps the first.
+func InOrder(open []report.Open) (kept []report.Open) {
 	slices.SortStableFunc(open, func(a, b report.Open) int { return cmp.Compare(b.Certainty, a.Certainty) })
-	return open
+	for _, o := range open {
+		if o.Kind != report.OpenUndecided || !slices.ContainsFunc(kept, func(other report.Open) bool {
+			return other.Kind == o.Kind && other.Table == o.Table && other.Column == o.Column
+		}) {
+			kept = append(kept, o)
+		}
+	}
+	return kept
 }
 
-// ownersOf returns the tables that have rows of all the ids in values, which ascend. Few values are ids by chance, and
-// so are small ones: they are ids of every table.
+// ownersOf returns the tables that have rows of all the ids in values, which ascend.
 func ownersOf(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, parents []*plan.Table, values []int64) (owners []*plan.Table, err error) {
-	if len(values) < inspect.FewestUnnamed || values[len(values)-1] < smallest {
-		return nil, nil
-	}
 	source, err := conns.Source(ctx, t.Source)
 	if err != nil {
 		return nil, err
@@ -197,5 +204,5 @@ func ownersOf(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, pa
 	return owners, nil
 }
 
-// smallest is the least number that values must reach to be taken for ids: levels, flags and the like stay below it.
+// smallest is the least number that integers must reach to be taken for ids: levels, flags and the like stay below it.
 const smallest = 256
