@@ -57,12 +57,14 @@ func TestInspectSharedTables(t *testing.T) {
 	p := inspected(t, []string{
 		"CREATE TABLE characters (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE)",
 		"CREATE TABLE drops (id INT AUTO_INCREMENT PRIMARY KEY, monster INT NOT NULL, chance INT NOT NULL)",
+		"CREATE TABLE recipes (code VARCHAR(20) PRIMARY KEY, id INT NOT NULL AUTO_INCREMENT UNIQUE, label VARCHAR(20) NOT NULL)",
 		"CREATE TABLE flags (id INT AUTO_INCREMENT PRIMARY KEY, is_set TINYINT NOT NULL)",
 		"CREATE TABLE owners (id INT AUTO_INCREMENT PRIMARY KEY, character_id INT NOT NULL, note VARCHAR(20) NOT NULL, FOREIGN KEY (character_id) REFERENCES characters (id))",
 		"CREATE TABLE shop (monster INT NOT NULL, price INT NOT NULL, amount SMALLINT NOT NULL, PRIMARY KEY (monster, price))",
 		"CREATE TABLE gacha (weight INT NOT NULL, prize INT NOT NULL)",
 		"CREATE TABLE gacha_log (weight INT NOT NULL, prize INT NOT NULL)",
 		"INSERT INTO drops SELECT seq, 70000 + seq * 37, seq % 7 FROM seq_1_to_300",
+		"INSERT INTO recipes SELECT CONCAT('c', seq), seq, CONCAT('l', seq) FROM seq_1_to_50",
 		"INSERT INTO flags SELECT seq, seq % 2 FROM seq_1_to_60",
 		"INSERT INTO shop SELECT 70000 + seq, seq * 5, seq % 9 FROM seq_1_to_300",
 		"INSERT INTO gacha SELECT seq * 3, 9000000 + seq FROM seq_1_to_300",
@@ -82,6 +84,9 @@ func TestInspectSharedTables(t *testing.T) {
 		if got, why := rule(table); got != plan.RuleMatch || !strings.Contains(why, want) || len(findTable(t, p, table).NewIDs) > 0 {
 			t.Errorf("%s: rule %s, suspects %q: want match, and %q", table, got, why, want)
 		}
+	}
+	if recipes := findTable(t, p, "recipes"); len(recipes.NewIDs) > 0 || len(recipes.Unique) != 2 || slices.ContainsFunc(recipes.Unique, func(u *plan.Unique) bool { return u.Rule != plan.RuleMatch || len(u.Suspects) != 1 }) {
+		t.Errorf("recipes: new ids for %q, unique keys %+v %+v", recipes.NewIDs, recipes.Unique[0], recipes.Unique[1:])
 	}
 	said := func(table, column string) string {
 		text := strings.Join(findTable(t, p, table).Column(column).Suspects, "; ")

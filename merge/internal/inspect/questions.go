@@ -203,7 +203,7 @@ func (s *solver) question(g *group) *plan.Question {
 			}
 		}
 		if g.answer != plan.AnswerPlain {
-			more = append(more, &plan.Candidate{Answer: plan.AnswerPlain, Certainty: round((1 - certain) / 2)})
+			more = append(more, &plan.Candidate{Answer: plan.AnswerPlain, Certainty: round(min((1-certain)/2, certain*0.9))})
 		}
 		slices.SortFunc(more, func(a, b *plan.Candidate) int {
 			return cmp.Or(cmp.Compare(b.Certainty, a.Certainty), strings.Compare(a.Answer, b.Answer))

@@ -63,10 +63,14 @@ func (f *clashFinder) dictionaries(ctx context.Context) {
 			continue
 		}
 		t.NewIDs = nil
-		u := &plan.Unique{Columns: []string{key.Name}, Rule: plan.RuleMatch}
+		at := slices.IndexFunc(t.Unique, func(u *plan.Unique) bool { return slices.Equal(u.Columns, []string{key.Name}) })
+		if at < 0 { // of a key beside another primary key it is there
+			at, t.Unique = 0, slices.Insert(t.Unique, 0, &plan.Unique{Columns: []string{key.Name}})
+		}
+		u := t.Unique[at]
+		u.Rule = plan.RuleMatch
 		u.Suspects = append(u.Suspects, fmt.Sprintf(
 			"a dictionary? %d of %d sampled rows are the same in two sources, under the same ids: so they keep their ids, and equal rows become one; to copy both, take the table out of keep_ids and choose fail", l.same, l.sampled))
-		t.Unique = slices.Insert(t.Unique, 0, u)
 	}
 }
 
