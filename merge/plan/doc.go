@@ -10,7 +10,7 @@
 //	cover.go              names and patterns for columns
 //	databases.go          plans of several databases
 //	template_database.go  templates for one of several databases
-//	name.go               what names and patterns stand for
+//	name.go named.go      what names and patterns stand for
 //	meaning.go            what columns are, and which of several entries counts
 //	overlay.go            changes of single fields
 //	decisions_file.go     reads and writes files of decisions
