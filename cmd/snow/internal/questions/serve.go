@@ -52,10 +52,10 @@ func (c Server) Serve(ctx context.Context, s *Questionnaire) error {
 		return err
 	case <-ctx.Done():
 	}
-	shut, done := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // the last page is sent
+	shut, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer done()
-	if err := server.Shutdown(shut); err != nil {
-		return errors.Join(err, server.Close())
+	if server.Shutdown(shut) != nil { // a browser holds a connection that it may need later: the last page has been sent
+		return server.Close()
 	}
 	return nil
 }
