@@ -127,7 +127,7 @@ func TestQuestionsInABrowser(t *testing.T) {
 	one.click("#first")
 	two := one.another()
 	two.open(one.address())
-	for _, want := range []string{"houses.owner_id, items.owner_id", "items of eu", "items of us", "40 eu 40", "likely", "Evidence"} {
+	for _, want := range []string{"houses.owner_id", "items.owner_id", "40 of 40 different values are ids of players", "houses of eu", "houses of us", "1 eu 1", "2 us 2", "likely", "Evidence"} {
 		if text := one.text(); !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}

@@ -108,8 +108,8 @@ func TestMergeQuestions(t *testing.T) {
 				t.Fatalf("exit status %d: %s%s", got.status, got.stdout, got.stderr)
 			}
 			for _, want := range []string{
-				fmt.Sprintf("Question 1 of %d: ", list.Open), "eu items: id 1, owner_id 40, label sword of EU, in players 40 EU player 40", "us items: ",
-				"eu players: id 7, name Aragorn", "us players: id 7, name Aragorn", fmt.Sprintf("All %d questions have answers.", list.Open), "with 0 decisions to take",
+				fmt.Sprintf("Question 1 of %d: ", list.Open), "Rows of items: eu 40 of 40 different values are ids of players eu id 1, owner_id 40, label sword of EU, in players 40 EU player 40", "us id 1, owner_id 40",
+				"Rows of players: eu id 7, name Aragorn us id 7, name Aragorn", fmt.Sprintf("All %d questions have answers.", list.Open), "with 0 decisions to take",
 			} {
 				if !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), want) {
 					t.Errorf("no %q in %s", want, got.stdout)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -49,7 +50,7 @@ func (s *Questionnaire) choicesOf(q *Question) (all []Choice) {
 			rule = q.Parts[0].Is
 		}
 		for _, known := range []plan.Rule{plan.Rule(rule), plan.RuleSuffix, plan.RuleKeep, plan.RuleMatch, plan.RuleFail} {
-			if known != "" {
+			if known != "" && (known != plan.RuleSuffix || s.renames(q)) {
 				add(string(known), 0)
 			}
 		}
@@ -79,6 +80,23 @@ func (s *Questionnaire) choicesOf(q *Question) (all []Choice) {
 	return all
 }
 
+// renames reports whether rows that clash in the keys have a text that could be changed. Without a schema nobody knows.
+func (s *Questionnaire) renames(q *Question) bool {
+	return s.plan == nil || !slices.ContainsFunc(q.Parts, func(p *Part) bool {
+		key := &plan.Unique{Columns: p.columns, Rule: plan.RuleSuffix}
+		return p.table.RenameColumn(key, dialectOf(s.plan)) == nil && p.Is != string(plan.RuleSuffix)
+	})
+}
+
+func dialectOf(p *plan.Plan) sqldialect.Dialect {
+	for _, d := range []sqldialect.Dialect{sqldialect.MySQL, sqldialect.Postgres, sqldialect.SQLite} {
+		if d.String() == p.Dialect {
+			return d
+		}
+	}
+	return 0
+}
+
 // likely is the least certainty of an answer that is called so.
 const likely = 0.8
 
@@ -100,7 +118,7 @@ func (s *Questionnaire) follows(q *Question, answer string) string {
 	}
 	switch answer {
 	case plan.AnswerPlain:
-		return "No ids: the values are copied as they are. If they are ids after all, they lead to other rows after the merge."
+		return "No ids: the values stay as they are. If they are ids after all, they will lead to other rows."
 	case plan.AnswerKey:
 		return "They number the rows of their own tables: the rows get new ids, and what refers to them follows."
 	case plan.AnswerEach:
@@ -109,16 +127,16 @@ func (s *Questionnaire) follows(q *Question, answer string) string {
 		return s.yesFollows(q)
 	}
 	if s.plan == nil || s.plan.Table(answer) == nil {
-		return fmt.Sprintf("Ids of rows of %s: where those get new ids, the values follow.", answer)
+		return fmt.Sprintf("Ids of %s: where its rows get new ids, the values follow.", answer)
 	}
 	t := s.plan.Table(answer)
 	switch {
 	case t.Skip:
-		return fmt.Sprintf("Ids of rows of %s, which is left out.", answer)
+		return fmt.Sprintf("Ids of %s, which is left out.", answer)
 	case len(t.NewIDs) == 0:
-		return fmt.Sprintf("Ids of rows of %s, which keep their ids: the values stay, and each must be one of them.", answer)
+		return fmt.Sprintf("Ids of %s, whose rows keep their ids: the values stay, and each must be one of them.", answer)
 	}
-	return fmt.Sprintf("Ids of rows of %s: they become the new ids of these rows, which those from %s get.", answer, strings.Join(t.NewIDs, ", "))
+	return fmt.Sprintf("Ids of %s, whose rows from %s get new ids: the values follow.", answer, strings.Join(t.NewIDs, ", "))
 }
 
 // yesFollows says what the plan does if it is right.
@@ -160,7 +178,7 @@ func (s *Questionnaire) ruleFollows(rule string) string {
 	case plan.RuleRenumber:
 		return "The later rows get the lowest numbers that are free, as slots do."
 	case plan.RuleFail:
-		return "There must be none: if there are, dry run and run stop."
+		return "Such rows stop dry run and run: for keys where there must be none."
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/interrupt"
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // ErrNobody is returned if there is nobody who could answer.
@@ -51,6 +52,8 @@ func (d *Dialogue) Run(ctx context.Context, s *Questionnaire) (settle bool, err 
 	at := place{slices.IndexFunc(s.All, func(q *Question) bool { return !q.IsAnswered() }), -1}
 	if at.question < 0 {
 		at.question = len(s.All)
+	} else {
+		a.help()
 	}
 	for at.question < len(a.All) {
 		next, ok, err := a.ask(ctx, at)
@@ -140,48 +143,72 @@ func (a *asker) ask(ctx context.Context, at place) (next place, ok bool, err err
 			numbers = fmt.Sprintf("1 to %d", n)
 		}
 		if len(q.Parts) > 1 {
-			apart = ", e each by itself"
+			apart = " e"
 		}
-		_, _ = fmt.Fprintf(a.out, "\n%s, ? more, b back, s skip%s, q stop: ", numbers, apart)
+		_, _ = fmt.Fprintf(a.out, "\n%s, or ? b s%s q: ", numbers, apart)
 		line, ok := a.read()
 		if !ok {
 			return at, false, nil
 		}
-		switch chosen, number := strconv.Atoi(line); {
+		switch answer, only, isAnswer := answerOf(line, q); {
 		case line == "":
 		case line == "q":
 			return at, false, nil
 		case line == "s" && at.part < 0:
 			return place{at.question + 1, -1}, true, nil
+		case line == "s" && at.part+1 < parts:
+			return place{at.question, at.part + 1}, true, nil
 		case line == "s":
-			return a.after(at, parts), true, nil
+			return place{at.question + 1, -1}, true, nil
 		case line == "b":
 			return before(at), true, nil
 		case line == "e" && len(q.Parts) > 1:
 			return place{at.question, 0}, true, nil
 		case line == "?":
 			a.more(q)
-		case number == nil && chosen >= 1 && chosen <= n:
-			if done, err := a.take(ctx, at, q.Choices()[chosen-1].Answer); err != nil || done {
-				return a.after(at, parts), true, err
-			}
-		case strings.HasPrefix(line, "="):
-			if done, err := a.take(ctx, at, strings.TrimSpace(line[1:])); err != nil || done {
+		case isAnswer && len(only.Parts) == 0:
+			a.out.line("", "No part is left for the answer.")
+		case isAnswer:
+			if done, err := a.take(ctx, at, only, answer); err != nil || done {
 				return a.after(at, parts), true, err
 			}
 		default:
-			a.out.line("", "Want %s, or one of the letters. Another answer begins with =, such as =plain: what docs/plan.md has for answer.", numbers)
+			a.out.line("", "Want %s, or one of the letters; ? explains them.", numbers)
 		}
 	}
 }
 
+// answerOf reads the number of a choice, or = and another answer, and behind it a minus and the numbers of the parts that it is not
+// for: 1 - 3 8.
+func answerOf(line string, q *Question) (answer string, only *Question, ok bool) {
+	if other, is := strings.CutPrefix(line, "="); is {
+		return strings.TrimSpace(other), q, true
+	}
+	chosen, except, _ := strings.Cut(line, "-")
+	n, err := strconv.Atoi(strings.TrimSpace(chosen))
+	if err != nil || n < 1 || n > len(q.Choices()) {
+		return "", nil, false
+	}
+	left := map[*Part]bool{}
+	for field := range strings.FieldsFuncSeq(except, func(r rune) bool { return r == ' ' || r == ',' || r == '-' }) {
+		at, err := strconv.Atoi(field)
+		if err != nil || at < 1 || at > len(q.Parts) {
+			return "", nil, false
+		}
+		left[q.Parts[at-1]] = true
+	}
+	if len(left) == 0 {
+		return q.Choices()[n-1].Answer, q, true
+	}
+	return q.Choices()[n-1].Answer, q.Only(func(p *Part) bool { return !left[p] }), true
+}
+
 // take writes an answer. It is not done if the answer can't be, or if somebody else has changed the file.
-func (a *asker) take(ctx context.Context, at place, answer string) (done bool, err error) {
+func (a *asker) take(ctx context.Context, at place, q *Question, answer string) (done bool, err error) {
 	if answer == "" {
 		a.out.line("", "Write the answer behind =.")
 		return false, nil
 	}
-	q, _ := a.question(at)
 	wrong, err := a.Answer(q, answer)
 	switch {
 	case errors.Is(err, ErrChanged):
@@ -203,9 +230,13 @@ func (a *asker) take(ctx context.Context, at place, answer string) (done bool, e
 	return true, nil
 }
 
+// after returns the place after an answer: a part of the same question that has none, or the next question without one.
 func (a *asker) after(at place, parts int) place {
-	if at.part >= 0 && at.part+1 < parts {
-		return place{at.question, at.part + 1}
+	q := a.All[at.question]
+	for part := at.part + 1; part < max(parts, len(q.Parts)) && (at.part >= 0 || !q.IsAnswered()); part++ {
+		if len(q.Parts) > 1 && !q.Parts[part].Decided {
+			return place{at.question, part}
+		}
 	}
 	for next := at.question + 1; next < len(a.All); next++ {
 		if !a.All[next].IsAnswered() {
@@ -235,12 +266,20 @@ func (a *asker) show(ctx context.Context, at place) {
 	}
 	a.out.line("\n", "%s: %s", heading, q.Name)
 	a.head(q)
+	table := ""
 	for _, sample := range a.Samples(ctx, a.sources, q) {
+		if sample.Table != table {
+			a.out.line("  ", "Rows of %s:", sample.Table)
+		}
 		a.sample(sample)
+		table = sample.Table
 	}
 	_, _ = io.WriteString(a.out, "\n")
 	for i, c := range q.Choices() {
 		a.out.line(fmt.Sprintf("  %d  ", i+1), "%s: %s", c.says(), c.Follows)
+		for _, text := range first(a.Wrong(q, c.Answer), 2) {
+			a.out.line("     ! ", "The plan would be wrong: %s", text)
+		}
 	}
 	if hint := q.Hint(); hint != "" {
 		a.out.line("     ", "%s", hint)
@@ -279,61 +318,59 @@ func first(lines []string, n int) []string {
 	if n == 0 || len(lines) <= n+1 {
 		return lines
 	}
-	return append(slices.Clone(lines[:n]), fmt.Sprintf("and %d more (?)", len(lines)-n))
+	return append(slices.Clone(lines[:n]), fmt.Sprintf("and %d more", len(lines)-n))
 }
 
-// partLines says of each part what the plan takes it for and what is doubtful. If all of that is the same, the parts
-// are on one line, some of them if n is not 0.
+// says is what is doubtful about a part, and what the plan takes it for.
+func (q *Question) says(p *Part) string {
+	text := strings.Join(p.Doubts, "; ")
+	if len(q.asked.Suspects) > 0 || len(q.asked.Candidates) > 0 && q.asked.Candidates[0].Answer == plan.AnswerEach {
+		text = strings.TrimPrefix(text+"; in the plan: "+p.Is, "; ")
+	}
+	if p.Answer != "" {
+		text = strings.TrimPrefix(text+"; answered "+p.Answer, "; ")
+	}
+	return text
+}
+
+// partLines lists the parts with their numbers. If all is the same of them, they are on one line, the first of them only if
+// n is not 0.
 func (q *Question) partLines(n int) (lines []string) {
-	says := func(p *Part) string {
-		text := strings.Join(p.Doubts, "; ")
-		if len(q.asked.Suspects) > 0 || len(q.Candidates()) > 0 && q.Candidates()[0] == "each" {
-			text = strings.TrimPrefix(text+"; in the plan: "+p.Is, "; ")
+	number := func(i int) string {
+		if len(q.Parts) == 1 {
+			return q.Parts[i].Name
 		}
-		return text
+		return fmt.Sprintf("[%d]%s", i+1, q.Parts[i].Name)
 	}
-	if !slices.ContainsFunc(q.Parts, func(p *Part) bool { return says(p) != says(q.Parts[0]) || p.Answer != q.Parts[0].Answer }) {
-		var names []string
-		for _, p := range q.Parts {
-			names = append(names, p.Name)
-		}
-		line := strings.Join(names, ", ")
-		if n > 0 {
-			line = listed(names, 2*n)
-		}
-		if text := says(q.Parts[0]); text != "" {
-			line += ": " + text
-		}
-		return []string{line}
+	same := !slices.ContainsFunc(q.Parts, func(p *Part) bool { return q.says(p) != q.says(q.Parts[0]) })
+	var names []string
+	for i, p := range q.Parts {
+		names = append(names, number(i))
+		lines = append(lines, strings.TrimSuffix(number(i)+": "+q.says(p), ": "))
 	}
-	for _, p := range q.Parts {
-		line := strings.TrimSuffix(p.Name+": "+says(p), ": ")
-		if p.Answer != "" {
-			line += "; answered " + p.Answer
-		}
-		lines = append(lines, line)
+	if !same {
+		return lines
 	}
-	return lines
-}
-
-// Candidates returns the answers that the file names as candidates.
-func (q *Question) Candidates() (answers []string) {
-	for _, c := range q.asked.Candidates {
-		answers = append(answers, c.Answer)
+	if n > 0 {
+		names = strings.Split(listed(names, 2*n), ", ")
 	}
-	return answers
+	return []string{strings.TrimSuffix(strings.Join(names, ", ")+": "+q.says(q.Parts[0]), ": ")}
 }
 
 func (a *asker) sample(s Sample) {
+	before := "    " + s.Source + "  "
+	for _, text := range s.Found {
+		a.out.line(before, "%s", text)
+	}
 	if s.Why != "" {
-		a.out.line("  ", "%s %s: %s", s.Source, s.Table, s.Why)
+		a.out.line(before, "%s", s.Why)
 	}
 	for _, row := range s.Rows {
 		var cells []string
 		for i, name := range s.Columns {
 			cells = append(cells, name+" "+row[i])
 		}
-		a.out.line("    ", "%s %s: %s", s.Source, s.Table, strings.Join(cells, ", "))
+		a.out.line(before, "%s", strings.Join(cells, ", "))
 	}
 }
 
@@ -344,10 +381,12 @@ func (a *asker) more(q *Question) {
 	for _, line := range q.Follows {
 		a.out.line("  ", "If the first answer is right: %s.", line)
 	}
-	for _, c := range q.Choices() {
-		for _, text := range a.Wrong(q, c.Answer) {
-			a.out.line("  ", "With %s the plan would be wrong: %s", c.Answer, text)
-		}
-	}
-	a.out.line("  ", "Another answer begins with =, such as =plain. docs/plan.md has all of them.")
+	a.help()
+}
+
+// help says what can be typed.
+func (a *asker) help() {
+	a.out.line("\n", "Type the number of an answer. ? shows more, b goes back, s skips, q stops: what was answered is kept. "+
+		"1 - 2 5 answers with 1 for all parts but [2] and [5], and e asks about each part by itself. "+
+		"Other answers begin with =, such as =plain: docs/plan.md has all of them.")
 }

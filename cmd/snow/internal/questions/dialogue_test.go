@@ -17,7 +17,7 @@ func dialogue(t *testing.T, s *Questionnaire, input string) (settle bool, shown 
 	var out bytes.Buffer
 	settle, err = (&Dialogue{In: strings.NewReader(input), Out: &out, Width: 72}).Run(t.Context(), s)
 	for line := range strings.Lines(out.String()) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 72 && !strings.Contains(line, "? more") && !strings.Contains(line, "y yes") {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 72 && !strings.Contains(line, "? b s") && !strings.Contains(line, "y yes") {
 			t.Errorf("%d characters: %q", n, line)
 		}
 	}
@@ -31,7 +31,7 @@ func TestDialogue(t *testing.T) {
 		t.Fatal(settle, err)
 	}
 	for _, want := range []string{
-		"Question 1 of 4: owner_id", "a view joins them", "1  players (84 %) (likely): Ids of rows of players", "2  plain (8 %)", "Want 1 to 2, or",
+		"Question 1 of 4: owner_id", "a view joins them", "1  players (84 %) (likely): Ids of players", "2  plain (8 %)", "Want 1 to 2, or",
 		"Question 2 of 4: players.made", "Question 3 of 4: houses.kind and 1 more", "Question 4 of 4, part 2 of 2: ", "1 of 4 questions have no answer yet.",
 	} {
 		if !strings.Contains(shown, want) {
@@ -79,6 +79,22 @@ func TestDialogueStops(t *testing.T) {
 	}
 	if contents(t, file) != before {
 		t.Error("the file was changed")
+	}
+}
+
+// An answer for all parts but some: the others are asked next.
+func TestDialogueOfMostParts(t *testing.T) {
+	s, _ := opened(t, schema())
+	_, shown, err := dialogue(t, s, "1 - 2\n2\nq\n")
+	if err != nil || !strings.Contains(shown, "[1]houses.owner_id, [2]items.owner_id") || !strings.Contains(shown, "Question 1 of 4, part 2 of 2") || !strings.Contains(shown, "Question 2 of 4") {
+		t.Errorf("%v: %s", err, shown)
+	}
+	if got := s.All[0]; got.Parts[0].Answer != "players" || got.Parts[1].Answer != "plain" {
+		t.Errorf("%q", described(s))
+	}
+	_, shown, err = dialogue(t, s, "b\n1 - 1 2\n1-3\n1 - x\nq\n")
+	if err != nil || !strings.Contains(shown, "No part is left") || strings.Count(shown, "Want 1 to 2") != 2 {
+		t.Errorf("%v: %s", err, shown)
 	}
 }
 

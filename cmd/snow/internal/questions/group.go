@@ -1,6 +1,7 @@
 package questions
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -64,17 +65,34 @@ func (q *Question) Answer() string {
 	return first.Answer
 }
 
+// Only returns the question about some of its parts.
+func (q *Question) Only(is func(*Part) bool) *Question {
+	one := *q
+	one.Parts = nil
+	for _, p := range q.Parts {
+		if is(p) {
+			one.Parts = append(one.Parts, p)
+		}
+	}
+	switch one.ID = idOf("question", one.Parts); len(one.Parts) {
+	case 0:
+		return &one
+	case 1:
+		one.ID = idOf("part", one.Parts)
+	}
+	if one.describe(); len(one.Parts) == 1 {
+		one.Name = one.Parts[0].Name
+	}
+	return &one
+}
+
 // Apart returns a question for each part, or none if there is one part only.
 func (q *Question) Apart() (all []*Question) {
 	if len(q.Parts) < 2 {
 		return nil
 	}
 	for _, p := range q.Parts {
-		one := *q
-		one.Parts = []*Part{p}
-		one.Text = q.Text
-		one.ID = idOf("part", one.Parts)
-		all = append(all, &one)
+		all = append(all, q.Only(func(other *Part) bool { return other == p }))
 	}
 	return all
 }
@@ -105,7 +123,7 @@ func (s *Questionnaire) group() (all []*Question) {
 			key := s.keyOf(asked, part)
 			q := by[key]
 			if q == nil {
-				q = &Question{Name: asked.Name, Text: asked.Text, Evidence: asked.Evidence, Follows: asked.Follows, OfKeys: len(asked.Unique) > 0, asked: asked}
+				q = &Question{Name: asked.Name, Text: asked.Text, Evidence: weakestFirst(asked.Evidence), Follows: asked.Follows, OfKeys: len(asked.Unique) > 0, asked: asked}
 				by[key] = q
 				all = append(all, q)
 			}
@@ -113,12 +131,28 @@ func (s *Questionnaire) group() (all []*Question) {
 		}
 	}
 	for _, q := range all {
-		slices.SortStableFunc(q.Parts, func(a, b *Part) int { return strings.Compare(a.Name, b.Name) }) // also if entries were divided
+		q.order()
 		q.ID = idOf("question", q.Parts)
-		s.describe(q)
+		q.describe()
 		q.choices = s.choicesOf(q)
 	}
 	return all
+}
+
+// order sorts the parts, also if entries were divided: columns with the rarest names come first, for they are most likely
+// another thing than the others.
+func (q *Question) order() {
+	count := map[string]int{}
+	column := func(p *Part) string { return p.Name[strings.LastIndexByte(p.Name, '.')+1:] }
+	for _, p := range q.Parts {
+		count[column(p)]++
+	}
+	slices.SortStableFunc(q.Parts, func(a, b *Part) int {
+		if byCount := cmp.Compare(count[column(a)], count[column(b)]); byCount != 0 && !q.OfKeys {
+			return byCount
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
 }
 
 // parts returns the parts of an entry of the file. Tables and columns that are left out are none.
@@ -189,7 +223,8 @@ func candidatesText(q *plan.Asked) (texts []string) {
 
 // particular is what a doubt has of its column: values, numbers, names that no word of prose is like.
 var (
-	particular = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\S*[_.]\w\S*|\S*[0-9]\S*`)
+	quoted     = regexp.MustCompile(`\(?"(?:[^"\\]|\\.)*"(?:, "(?:[^"\\]|\\.)*")*\)?`)
+	particular = regexp.MustCompile(`\S*[_.]\w\S*|\S*[0-9]\S*`)
 	word       = regexp.MustCompile(`[\pL\pN]+`)
 	several    = regexp.MustCompile(`…(?:,? …)+`)
 )
@@ -199,7 +234,7 @@ var (
 func (s *Questionnaire) shapes(doubts []string) (all []string) {
 	for _, text := range doubts {
 		text, _, _ = strings.Cut(text, ": ")
-		text = word.ReplaceAllStringFunc(particular.ReplaceAllString(text, "…"), func(name string) string {
+		text = word.ReplaceAllStringFunc(particular.ReplaceAllString(quoted.ReplaceAllString(text, "…"), "…"), func(name string) string {
 			if s.names[name] {
 				return "…"
 			}
@@ -226,6 +261,23 @@ func namesOf(p *plan.Plan) map[string]bool {
 	return names
 }
 
+// weight is how certain a line of evidence says that it is, at its end.
+var weight = regexp.MustCompile(`\(([01]\.\d+)(?: to [01]\.\d+)?\)$`)
+
+// weakestFirst returns evidence in another order: what speaks least for the answer is what people have to see.
+func weakestFirst(evidence []string) []string {
+	of := func(line string) float64 {
+		if m := weight.FindStringSubmatch(line); m != nil {
+			n, _ := strconv.ParseFloat(m[1], 64) // it is a number
+			return n
+		}
+		return 1
+	}
+	lines := slices.Clone(evidence)
+	slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(of(a), of(b)) })
+	return lines
+}
+
 // textOf writes an answer as the file has it, on one line.
 func textOf(a plan.Answer) string {
 	if a.Meaning == nil {
@@ -247,7 +299,8 @@ func textOf(a plan.Answer) string {
 }
 
 // describe says what a question asks.
-func (s *Questionnaire) describe(q *Question) {
+func (q *Question) describe() {
+	q.Name, q.Text = q.asked.Name, q.asked.Text
 	switch {
 	case q.OfKeys:
 		q.Text = "What becomes of rows with the same values in this unique key?"

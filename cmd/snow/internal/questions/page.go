@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -37,6 +38,17 @@ func newPages(s *Questionnaire, c Server) (*pages, error) {
 	return &pages{Server: c, template: t, s: s}, err
 }
 
+// Says is what the page says of a part.
+func (v view) Says(p *Part) string { return v.Question.says(p) }
+
+// IsChosen reports whether an answer is for a part unless somebody chooses otherwise.
+func (v view) IsChosen(p *Part) bool { return !p.Decided || v.Question.IsAnswered() }
+
+// PageOf is the id of a part's own page.
+func (v view) PageOf(p *Part) string {
+	return v.Question.Only(func(other *Part) bool { return other == p }).ID
+}
+
 // A view is what a page shows.
 type view struct {
 	Title, Next, Base, Form string
@@ -54,7 +66,6 @@ type view struct {
 	Of            *Question // that it is a part of
 	Before, After string    // ids
 	Samples       []Sample
-	Lines         []string
 	Impossible    map[string][]string // by answers
 }
 
@@ -100,7 +111,7 @@ func (p *pages) ask(w http.ResponseWriter, r *http.Request, status int, id, aler
 		p.show(w, http.StatusNotFound, view{Alert: strings.TrimSpace(alert + " This question is not in the plan any more.")})
 		return
 	}
-	v := view{Alert: alert, Question: q, Lines: q.partLines(0), Samples: p.s.Samples(r.Context(), p.Sources, q), Impossible: map[string][]string{}}
+	v := view{Alert: alert, Question: q, Samples: p.s.Samples(r.Context(), p.Sources, q), Impossible: map[string][]string{}}
 	at := p.s.placeOf(id)
 	if v.Number = at + 1; p.s.All[at].ID != id {
 		v.Of = p.s.All[at]
@@ -120,6 +131,10 @@ func (p *pages) take(w http.ResponseWriter, r *http.Request, id string) {
 	if answer == "other" {
 		answer = strings.TrimSpace(form.Get("other"))
 	}
+	only := q
+	if q != nil && len(q.Parts) > 1 {
+		only = q.Only(func(part *Part) bool { return slices.Contains(form["part"], part.Name) })
+	}
 	switch {
 	case q == nil:
 		p.show(w, http.StatusConflict, view{Alert: "The plan has changed, and this question is not in it any more. Nothing was written."})
@@ -130,13 +145,13 @@ func (p *pages) take(w http.ResponseWriter, r *http.Request, id string) {
 	case form.Get("state") != q.State():
 		p.ask(w, r, http.StatusConflict, id, "This question was answered since this page was shown, as in another tab. Nothing was written: look again.")
 		return
-	case answer == "":
-		p.ask(w, r, http.StatusBadRequest, id, "There was no answer.")
+	case answer == "" || len(only.Parts) == 0:
+		p.ask(w, r, http.StatusBadRequest, id, "There was no answer, or nothing was chosen that it is for.")
 		return
 	case answer == "back":
 		answer = ""
 	}
-	switch _, err := p.s.Answer(q, answer); {
+	switch _, err := p.s.Answer(only, answer); {
 	case errors.Is(err, ErrChanged):
 		p.changes++
 		p.ask(w, r, http.StatusConflict, id, "Somebody else has changed the plan just now. Nothing was written: look again, and answer again.")
@@ -148,18 +163,12 @@ func (p *pages) take(w http.ResponseWriter, r *http.Request, id string) {
 	}
 }
 
-// nextOf returns the page after an answer, below the secret path: the next part or question without an answer, or the list.
+// nextOf returns the page after an answer, below the secret path: the next question without an answer, which is the same one if it has
+// parts without one, or the list.
 func (p *pages) nextOf(id string) string {
 	at := p.s.placeOf(id)
 	if at < 0 {
 		return ""
-	}
-	if p.s.All[at].ID != id {
-		for _, one := range p.s.All[at].Apart() {
-			if !one.IsAnswered() {
-				return "q/" + one.ID
-			}
-		}
 	}
 	for i := range p.s.All {
 		if q := p.s.All[(at+i)%len(p.s.All)]; !q.IsAnswered() {

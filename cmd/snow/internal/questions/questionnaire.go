@@ -110,10 +110,10 @@ func faultsOf(p *plan.Plan) (faults []string) {
 	}
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) {
-		return []string{err.Error()}
+		return []string{strings.TrimPrefix(err.Error(), "plan: ")}
 	}
 	for _, one := range joined.Unwrap() {
-		faults = append(faults, one.Error())
+		faults = append(faults, strings.TrimPrefix(one.Error(), "plan: "))
 	}
 	return faults
 }

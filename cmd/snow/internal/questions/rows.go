@@ -16,7 +16,7 @@ import (
 // The sizes of samples.
 const (
 	mostTables = 3   // parts that have a sample
-	mostRows   = 3   // rows of a source
+	mostRows   = 2   // rows of a source
 	readRows   = 60  // rows that these are chosen from
 	clashRows  = 400 // rows of a source that are looked for in the first one
 	mostOthers = 2   // tables whose rows values are looked up in
@@ -44,7 +44,8 @@ type Sample struct {
 	Columns       []string
 	Asked         []bool // which of the columns are asked about
 	Rows          [][]string
-	Why           string // why there are none
+	Found         []string // how many of the values that were read are ids of which table
+	Why           string   // why there are no rows
 }
 
 // Samples reads some rows for a question: for columns some that have different values, with the rows that these would
@@ -55,7 +56,7 @@ func (s *Questionnaire) Samples(ctx context.Context, of Sources, q *Question) (a
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
-	for _, p := range q.Parts[:min(len(q.Parts), mostTables)] {
+	for _, p := range telling(q.Parts, mostTables) {
 		if q.OfKeys && len(of.All) > 1 {
 			all = append(all, s.clashes(ctx, of, p)...)
 			continue
@@ -154,11 +155,14 @@ func (s *Questionnaire) sample(ctx context.Context, d sqldialect.Dialect, source
 		return out
 	}
 	at := slices.Index(columns, p.columns[0])
-	out.Rows = choose(rows, at)
+	owners = slices.DeleteFunc(owners, func(owner *plan.Table) bool { return !owner.In(source.Name) })
+	var found []map[string]string
 	for _, owner := range owners {
-		if owner.In(source.Name) && owner != p.table {
-			s.lookUp(ctx, r, &out, at, owner)
-		}
+		found = append(found, r.lookUp(ctx, rows, at, owner))
+	}
+	out.Rows = choose(rows, at, func(value string) bool { return len(found) == 0 || found[0] == nil || found[0][value] != "" })
+	for i, owner := range owners {
+		out.add(owner, rows, at, found[i])
 	}
 	return out
 }
@@ -194,16 +198,17 @@ func (s *Questionnaire) shown(p *Part, source string) (columns []string) {
 	return columns
 }
 
-// lookUp adds a column with the rows of a table that have the values as ids.
-func (s *Questionnaire) lookUp(ctx context.Context, r reader, out *Sample, at int, owner *plan.Table) {
+// lookUp returns the rows of a table that have the values of a column as ids, in words. It returns nil if they can't be
+// read.
+func (r reader) lookUp(ctx context.Context, rows [][]string, at int, owner *plan.Table) map[string]string {
 	var ids []any
-	for _, row := range out.Rows {
-		if id, err := strconv.ParseInt(row[at], 10, 64); err == nil {
+	for _, row := range rows {
+		if id, err := strconv.ParseInt(row[at], 10, 64); err == nil && !slices.Contains(ids, any(id)) {
 			ids = append(ids, id)
 		}
 	}
 	if len(ids) == 0 {
-		return
+		return nil
 	}
 	columns := []string{owner.Key().Name}
 	if name := nameOf(owner); name != "" && owner.Column(name).In(r.Source.Name) && name != columns[0] {
@@ -213,22 +218,41 @@ func (s *Questionnaire) lookUp(ctx context.Context, r reader, out *Sample, at in
 	for i := range ids {
 		marks = append(marks, r.Placeholder(i+1))
 	}
-	rows, err := r.read(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (%s)", r.QuoteAll(columns), r.name(owner), r.Quote(columns[0]), strings.Join(marks, ", ")), ids...)
+	found, err := r.read(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (%s)", r.QuoteAll(columns), r.name(owner), r.Quote(columns[0]), strings.Join(marks, ", ")), ids...)
 	if err != nil {
+		return nil
+	}
+	words := map[string]string{}
+	for _, row := range found {
+		words[row[0]] = strings.Join(row, " ")
+	}
+	return words
+}
+
+// add adds a column with the rows of a table that have the values as ids, and says how many of the values read have one.
+func (s *Sample) add(owner *plan.Table, read [][]string, at int, found map[string]string) {
+	if found == nil {
 		return
 	}
-	out.Columns, out.Asked = append(out.Columns, "in "+owner.Name), append(out.Asked, false)
-	for i, row := range out.Rows {
-		found := "no such row"
-		if _, err := strconv.ParseInt(row[at], 10, 64); err != nil {
-			found = "no number"
+	s.Columns, s.Asked = append(s.Columns, "in "+owner.Name), append(s.Asked, false)
+	for i, row := range s.Rows {
+		text := found[row[at]]
+		if text == "" {
+			text = "no such row"
 		}
-		for _, other := range rows {
-			if other[0] == row[at] {
-				found = strings.Join(other, " ")
+		s.Rows[i] = append(slices.Clone(row), text)
+	}
+	values := map[string]bool{}
+	hits := 0
+	for _, row := range read {
+		if value := row[at]; value != "0" && value != "" && !values[value] {
+			if values[value] = true; found[value] != "" {
+				hits++
 			}
 		}
-		out.Rows[i] = append(row, found)
+	}
+	if len(values) > 0 {
+		s.Found = append(s.Found, fmt.Sprintf("%d of %d different values are ids of %s", hits, len(values), owner.Name))
 	}
 }
 

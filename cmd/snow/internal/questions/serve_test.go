@@ -3,6 +3,7 @@ package questions
 import (
 	"context"
 	"fmt"
+	"html"
 	"io"
 	"net"
 	"net/http"
@@ -82,7 +83,18 @@ func (p *served) ask(method, path string, form url.Values, change func(*http.Req
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`)
 
-// form returns the first form of a page, with an answer.
+var checked = regexp.MustCompile(`<input type="checkbox" name="part" value="([^"]*)" checked>`)
+
+// allOf is formOf with all parts that are chosen on the page.
+func allOf(body, answer string) url.Values {
+	form := formOf(body, answer)
+	for _, m := range checked.FindAllStringSubmatch(body, -1) {
+		form.Add("part", html.UnescapeString(m[1]))
+	}
+	return form
+}
+
+// formOf returns the form of a page, with an answer for no part of several.
 func formOf(body, answer string) url.Values {
 	form := url.Values{"answer": {answer}}
 	for _, m := range hidden.FindAllStringSubmatch(body, 3) {
@@ -111,13 +123,13 @@ func TestPage(t *testing.T) {
 			t.Errorf("no %q in %s", want, body)
 		}
 	}
-	status, location, _ := p.ask("POST", path, formOf(body, "players"), nil)
+	status, location, _ := p.ask("POST", path, allOf(body, "players"), nil)
 	if status != http.StatusSeeOther || !strings.HasSuffix(location, p.question(1)) || !strings.Contains(contents(t, p.file), "answer: players") {
 		t.Fatalf("%d to %q: %s", status, location, contents(t, p.file))
 	}
 	for n := 1; n < 4; n++ {
 		_, _, body = p.ask("GET", p.question(n), nil, nil)
-		if status, location, body = p.ask("POST", p.question(n), formOf(body, p.s.All[n].Choices()[0].Answer), nil); status != http.StatusSeeOther {
+		if status, location, body = p.ask("POST", p.question(n), allOf(body, p.s.All[n].Choices()[0].Answer), nil); status != http.StatusSeeOther {
 			t.Fatalf("%d: %s", status, body)
 		}
 	}
@@ -125,11 +137,11 @@ func TestPage(t *testing.T) {
 		t.Error(body)
 	}
 	_, _, body = p.ask("GET", path, nil, nil)
-	if status, _, _ := p.ask("POST", path, formOf(body, "back"), nil); status != http.StatusSeeOther || p.s.Open() != 1 {
+	if status, _, _ := p.ask("POST", path, allOf(body, "back"), nil); status != http.StatusSeeOther || p.s.Open() != 1 {
 		t.Errorf("taken back: %d, %d open", status, p.s.Open())
 	}
 	_, _, body = p.ask("GET", path, nil, nil)
-	other := formOf(body, "other")
+	other := allOf(body, "other")
 	other.Set("other", "{to: guilds}")
 	if status, _, body := p.ask("POST", path, other, nil); status != http.StatusSeeOther || !strings.Contains(contents(t, p.file), "{to: guilds}") {
 		t.Errorf("%d: %s", status, body)
@@ -143,17 +155,31 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// One part at a time: the page after an answer is the next part.
+// An answer is for the parts that are chosen. The others have the next page, which is the same question.
 func TestPageOfParts(t *testing.T) {
 	p := serveQuestions(t)
-	apart := p.s.All[3].Apart()
-	_, _, body := p.ask("GET", "q/"+apart[0].ID, nil, nil)
-	status, location, _ := p.ask("POST", "q/"+apart[0].ID, formOf(body, "keep"), nil)
-	if status != http.StatusSeeOther || !strings.HasSuffix(location, "q/"+apart[1].ID) {
+	path := p.question(3)
+	_, _, body := p.ask("GET", path, nil, nil)
+	form := formOf(body, "keep")
+	form["part"] = []string{"guilds(name)"}
+	status, location, _ := p.ask("POST", path, form, nil)
+	if status != http.StatusSeeOther || !strings.HasSuffix(location, path) {
 		t.Errorf("%d to %q", status, location)
 	}
-	if _, _, body = p.ask("GET", p.question(3), nil, nil); !strings.Contains(body, "answered keep") {
-		t.Error(body)
+	_, _, body = p.ask("GET", path, nil, nil)
+	for _, want := range []string{"answered keep", `value="guilds(name)">`, `value="players(name)" checked>`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %q in %s", want, body)
+		}
+	}
+	form = formOf(body, "suffix")
+	if status, _, body := p.ask("POST", path, form, nil); status != http.StatusBadRequest || !strings.Contains(body, "nothing was chosen") {
+		t.Errorf("%d: %s", status, body)
+	}
+	one := "q/" + p.s.All[3].Apart()[1].ID
+	_, _, body = p.ask("GET", one, nil, nil)
+	if status, location, _ := p.ask("POST", one, formOf(body, "suffix"), nil); status != http.StatusSeeOther || !strings.HasSuffix(location, p.question(0)) || p.s.All[3].Answer() != "different ones" {
+		t.Errorf("%d to %q: %q", status, location, described(p.s))
 	}
 }
 
@@ -167,8 +193,8 @@ func TestPageIsForOnePerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := formOf(body, "players")
-	without := formOf(body, "players")
+	good := allOf(body, "players")
+	without := allOf(body, "players")
 	without.Del("form")
 	header := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set(name, value) }
@@ -202,8 +228,8 @@ func TestPageIsForOnePerson(t *testing.T) {
 		{"another page", "GET", "nix", nil, nil, 404},
 		{"another question", "GET", "q/nix", nil, nil, 404},
 		{"a question of before", "POST", "q/nix", good, nil, 409},
-		{"no answer", "POST", path, formOf(body, ""), nil, 400},
-		{"an impossible answer", "POST", path, formOf(body, "boats"), nil, 400},
+		{"no answer", "POST", path, allOf(body, ""), nil, 400},
+		{"an impossible answer", "POST", path, allOf(body, "boats"), nil, 400},
 	} {
 		if status, _, body := p.ask(tt.method, tt.path, tt.form, tt.change); status != tt.status {
 			t.Errorf("%s: %d, want %d: %.300s", tt.what, status, tt.status, body)
@@ -241,10 +267,10 @@ func TestPageThatIsStale(t *testing.T) {
 	path := p.question(0)
 	_, _, one := p.ask("GET", path, nil, nil)
 	_, _, two := p.ask("GET", path, nil, nil)
-	if status, _, _ := p.ask("POST", path, formOf(one, "players"), nil); status != http.StatusSeeOther {
+	if status, _, _ := p.ask("POST", path, allOf(one, "players"), nil); status != http.StatusSeeOther {
 		t.Fatal(status)
 	}
-	status, _, body := p.ask("POST", path, formOf(two, "plain"), nil)
+	status, _, body := p.ask("POST", path, allOf(two, "plain"), nil)
 	if status != http.StatusConflict || !strings.Contains(body, "answered since this page was shown") || !strings.Contains(body, "Answered: <b>players</b>") {
 		t.Errorf("the second tab: %d: %s", status, body)
 	}
@@ -253,11 +279,11 @@ func TestPageThatIsStale(t *testing.T) {
 	if err := os.WriteFile(p.file, []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	status, _, body = p.ask("POST", p.question(3), formOf(three, "keep"), nil)
+	status, _, body = p.ask("POST", p.question(3), allOf(three, "keep"), nil)
 	if status != http.StatusConflict || !strings.Contains(body, "Somebody else has changed the plan") || contents(t, p.file) != changed {
 		t.Errorf("a stale plan: %d: %s", status, body)
 	}
-	if status, _, body = p.ask("POST", p.question(3), formOf(body, "keep"), nil); status != http.StatusSeeOther || !strings.Contains(contents(t, p.file), "# by hand") {
+	if status, _, body = p.ask("POST", p.question(3), allOf(body, "keep"), nil); status != http.StatusSeeOther || !strings.Contains(contents(t, p.file), "# by hand") {
 		t.Errorf("and again: %d: %s", status, body)
 	}
 	if err := os.WriteFile(p.file, []byte("version: 2\n"), 0o600); err != nil {
@@ -266,7 +292,7 @@ func TestPageThatIsStale(t *testing.T) {
 	if status, _, body = p.ask("GET", "", nil, nil); status != http.StatusConflict || !strings.Contains(body, "The plan can&#39;t be read") {
 		t.Errorf("a plan of something else: %d: %s", status, body)
 	}
-	if status, _, _ = p.ask("POST", path, formOf(one, "plain"), nil); status != http.StatusConflict || contents(t, p.file) != "version: 2\n" {
+	if status, _, _ = p.ask("POST", path, allOf(one, "plain"), nil); status != http.StatusConflict || contents(t, p.file) != "version: 2\n" {
 		t.Errorf("an answer to it: %d", status)
 	}
 }

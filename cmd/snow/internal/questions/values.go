@@ -60,12 +60,13 @@ func printable(text string) string {
 	return b.String()
 }
 
-// names are what columns are called that tell people which row it is, the best first.
-var names = []string{"name", "username", "login", "title", "label", "nick", "nickname", "email", "code", "descr", "description"}
+// names are what columns are called that tell people which row it is, the best first. All but the last few may be the
+// end of a name. Other texts may be secrets: they are not shown unless they are asked about.
+var names = []string{"name", "username", "login", "title", "label", "nick", "nickname", "caption", "subject", "code"}
 
 // nameOf returns the column that tells people which row it is, or "".
 func nameOf(t *plan.Table) string {
-	best, at := "", len(names)+1
+	best, at := "", len(names)
 	for _, c := range t.Columns {
 		kind := strings.ToLower(c.Type)
 		if c.Role != plan.RolePlain || c.Generated != "" || !strings.Contains(kind, "char") && !strings.Contains(kind, "text") {
@@ -74,29 +75,45 @@ func nameOf(t *plan.Table) string {
 		name := strings.ToLower(c.Name)
 		rank := slices.IndexFunc(names, func(known string) bool { return name == known })
 		if rank < 0 {
-			rank = slices.IndexFunc(names[:4], func(known string) bool { return strings.HasSuffix(name, known) })
+			rank = slices.IndexFunc(names[:6], func(known string) bool { return strings.HasSuffix(name, known) })
 		}
-		if rank < 0 {
-			rank = len(names)
-		}
-		if rank < at {
+		if rank >= 0 && rank < at {
 			best, at = c.Name, rank
 		}
 	}
 	return best
 }
 
-// choose returns some rows whose values in a column differ and say something.
-func choose(rows [][]string, at int) (chosen [][]string) {
+// choose returns some rows whose values in a column differ and say something: first one whose value is not known, if there
+// is one.
+func choose(rows [][]string, at int, known func(value string) bool) (chosen [][]string) {
 	seen := map[string]bool{"0": true, "": true, "-1": true}
-	for _, row := range rows {
-		if !seen[row[at]] && len(chosen) < mostRows {
-			seen[row[at]] = true
-			chosen = append(chosen, row)
+	take := func(most int, is func(string) bool) {
+		for _, row := range rows {
+			if value := row[at]; !seen[value] && len(chosen) < most && is(value) {
+				seen[value] = true
+				chosen = append(chosen, row)
+			}
 		}
 	}
+	take(1, func(value string) bool { return !known(value) })
+	take(mostRows, known)
+	take(mostRows, func(string) bool { return true })
 	if len(chosen) == 0 {
 		chosen = rows[:min(len(rows), mostRows)]
 	}
 	return chosen
+}
+
+// telling returns some parts, each with other names of columns. Those with rare names are first in a question.
+func telling(parts []*Part, most int) (some []*Part) {
+	seen := map[string]bool{}
+	for _, p := range parts {
+		name := strings.Join(p.columns, ", ")
+		if !seen[name] && len(some) < most {
+			some = append(some, p)
+		}
+		seen[name] = true
+	}
+	return some
 }
