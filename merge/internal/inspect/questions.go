@@ -48,7 +48,9 @@ func (s *solver) ask() {
 				groups = append(groups, g)
 			}
 		default:
-			g = f.askPlain(foreign, unclear, numbers)
+			if g = f.askPlain(foreign, unclear, numbers); g == nil && s.kindOf[f.column] != nil {
+				g = numbers
+			}
 		}
 		if g != nil {
 			g.fields = append(g.fields, f)
