@@ -149,7 +149,10 @@ func (s *solver) used(ctx context.Context, f *field) bool {
 
 // newKey reads the ids of a key.
 func (s *solver) newKey(ctx context.Context, f *field) *key {
-	k := &key{field: f, of: f.thing, ids: map[string][]int64{}, counted: s.counted(f) && s.used(ctx, f)}
+	k := &key{field: f, of: f.thing, ids: map[string][]int64{}, counted: s.counted(f)}
+	if k.unused = k.counted && !s.used(ctx, f); k.unused {
+		k.counted = false
+	}
 	k.as = refname.NewKey(f.as(), k.counted)
 	for _, source := range s.plan.SourcesOf(f.table) {
 		sampled := s.samples[tableOf{source, f.table.Name}]

@@ -15,6 +15,7 @@ type key struct {
 	of      []string           // the words of the table
 	ids     map[string][]int64 // by source, in order; without ids of large tables
 	counted bool               // a source counts it up
+	unused  bool               // a source would, and has never done so
 	named   int                // how many columns are named after it
 	as      refname.Key
 }
