@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -196,17 +195,6 @@ func scalar(n *yaml.Node) (text string, err error) {
 	return n.Value, nil
 }
 
-var integer = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
-
-// textNode writes integers as people do: without quotes.
-func textNode(text string) *yaml.Node {
-	n := &yaml.Node{}
-	if n.SetString(text); integer.MatchString(text) {
-		n.Tag = "!!int"
-	}
-	return n
-}
-
 // MarshalYAML writes the name without the line.
 func (n Name) MarshalYAML() (any, error) { return n.Text, nil }
 
@@ -310,9 +298,6 @@ func (p *pairs) UnmarshalYAML(node *yaml.Node) error {
 		return err
 	})
 }
-
-// IsZero reports whether nobody has answered.
-func (a Answer) IsZero() bool { return a.Text == "" && a.Meaning == nil }
 
 // MarshalYAML writes nothing after the colon where there is no answer.
 func (a Answer) MarshalYAML() (any, error) {
