@@ -69,7 +69,7 @@ func (f *clashFinder) dictionaries(ctx context.Context) {
 		u := t.Unique[at]
 		u.Rule = plan.RuleMatch
 		u.Suspects = append(u.Suspects, fmt.Sprintf(
-			"a dictionary? %d of %d sampled rows are the same in two sources, under the same ids: so they keep their ids, and equal rows become one; to copy both, take the table out of keep_ids and choose fail", l.same, l.sampled))
+			"a dictionary? %d of %d sampled rows are the same in two sources, under the same ids: so they keep their ids, and equal rows become one; the answer both copies all rows, with new ids", l.same, l.sampled))
 	}
 }
 
