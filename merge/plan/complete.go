@@ -297,6 +297,10 @@ func (c *completer) unique() {
 				if !c.template {
 					u.Suspects = doubt.Suspects
 				}
+				if _, is := decided[u]; !is && q.Answer.Text == AnswerBoth {
+					c.failIf(c.both(u, doubt.Key))
+					continue
+				}
 				if _, is := decided[u]; !is && q.Proposed.Text != "" && !(c.template && q.Answer.Text == "") {
 					u.Rule = Rule(q.Proposed.Text)
 				}

@@ -54,6 +54,9 @@ func (s *Questionnaire) choicesOf(q *Question) (all []Choice) {
 				add(string(known), 0)
 			}
 		}
+		if rule == string(plan.RuleMatch) && s.numbers(q) {
+			add(plan.AnswerBoth, 0)
+		}
 	case len(q.asked.Suspects) > 0:
 		p := q.Parts[0]
 		undecided := proposed == string(plan.RoleUndecided) || proposed == "" && p.Is == string(plan.RoleUndecided)
@@ -85,6 +88,13 @@ func (s *Questionnaire) renames(q *Question) bool {
 	return s.plan == nil || !slices.ContainsFunc(q.Parts, func(p *Part) bool {
 		key := &plan.Unique{Columns: p.columns, Rule: plan.RuleSuffix}
 		return p.table.RenameColumn(key, dialectOf(s.plan)) == nil && p.Is != string(plan.RuleSuffix)
+	})
+}
+
+// numbers reports whether each key is the one that numbers the rows of its table, so that new ids tell all rows apart.
+func (s *Questionnaire) numbers(q *Question) bool {
+	return s.plan != nil && !slices.ContainsFunc(q.Parts, func(p *Part) bool {
+		return p.table == nil || p.table.Key() == nil || !slices.Equal(p.columns, []string{p.table.Key().Name})
 	})
 }
 
@@ -169,8 +179,10 @@ func (s *Questionnaire) ruleFollows(rule string) string {
 		suffix = "_" + last
 	}
 	switch plan.Rule(rule) {
+	case plan.AnswerBoth:
+		return "They are different things in spite of their ids: all rows are copied, and get new ids."
 	case plan.RuleSuffix:
-		return fmt.Sprintf("Both rows stay, and the one of %s is renamed: Aragorn becomes Aragorn%s. Columns that have the name as a text do not follow.", last, suffix)
+		return fmt.Sprintf("Both rows stay, and the one of %s is renamed: Aragorn becomes Aragorn%s. Columns that have the name as a text follow if the plan says that they are names.", last, suffix)
 	case plan.RuleKeep:
 		return fmt.Sprintf("They are the same thing: the row of %s stays, the one of %s is not copied, and what refers to it refers to the first.", first, last)
 	case plan.RuleMatch:
