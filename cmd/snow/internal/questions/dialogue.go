@@ -267,7 +267,7 @@ func (a *asker) show(ctx context.Context, at place) {
 	a.out.line("\n", "%s: %s", heading, q.Name)
 	a.head(q)
 	table := ""
-	for _, sample := range a.Samples(ctx, a.sources, q) {
+	for _, sample := range a.sources.Samples(ctx, a.Questionnaire, q) {
 		if sample.Table != table {
 			a.out.line("  ", "Rows of %s:", sample.Table)
 		}

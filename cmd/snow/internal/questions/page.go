@@ -111,7 +111,7 @@ func (p *pages) ask(w http.ResponseWriter, r *http.Request, status int, id, aler
 		p.show(w, http.StatusNotFound, view{Alert: strings.TrimSpace(alert + " This question is not in the plan any more.")})
 		return
 	}
-	v := view{Alert: alert, Question: q, Samples: p.s.Samples(r.Context(), p.Sources, q), Impossible: map[string][]string{}}
+	v := view{Alert: alert, Question: q, Samples: p.Sources.Samples(r.Context(), p.s, q), Impossible: map[string][]string{}}
 	at := p.s.placeOf(id)
 	if v.Number = at + 1; p.s.All[at].ID != id {
 		v.Of = p.s.All[at]

@@ -54,7 +54,7 @@ func sourcesOf(t *testing.T) Sources {
 func TestSamples(t *testing.T) {
 	s, _ := opened(t, schema())
 	sources := sourcesOf(t)
-	of := func(q *Question) []Sample { return s.Samples(t.Context(), sources, q) }
+	of := func(q *Question) []Sample { return sources.Samples(t.Context(), s, q) }
 
 	// A value that leads nowhere comes first, and what could control a terminal is an escape.
 	items := of(s.All[0].Apart()[1])
