@@ -61,6 +61,7 @@ type Command struct {
 	step       string // what is done with each group
 	quiet      bool
 	report     string
+	forecast   string
 	dialogue   bool // settle asks
 	serve      bool // questions are a page
 	port       uint16
@@ -95,7 +96,7 @@ func Steps() []Step {
 		{"schema", "", "Print the target's tables, or make them", aboutSchema, "dialect source databases plan target target-databases timeout", (*Command).schema},
 		{"namespace", "", "Make the id space of the new keys", aboutNamespace, "dialect target namespace registry layout workers timeout", (*Command).makeNamespace},
 		{"dry-run", "", "Report what would happen, and write nothing", aboutDryRun, "dialect source databases target target-databases plan namespace registry assert throttle without-foreign-keys quiet timeout", (*Command).dryRun},
-		{"run", "", "Merge and verify, or continue an interrupted run", aboutRun, "dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all quiet report kill-after timeout", (*Command).run},
+		{"run", "", "Merge and verify, or continue an interrupted run", aboutRun, "dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all forecast quiet report kill-after timeout", (*Command).run},
 		{"verify", "", "Verify again", aboutVerify, "dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all quiet report timeout", (*Command).verify},
 		{"groups", "", "Run a step for many groups of servers, by one plan", aboutGroups, "dialect groups at-once do plan namespace registry layout workers assert throttle writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all timeout", (*Command).runGroups},
 		{"lookup", "SOURCE TABLE ID", "Show the new id of a row", aboutLookup, "dialect target timeout", (*Command).lookup},
@@ -228,6 +229,8 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 			set.BoolVar(&c.witnessAll, f, false, "compare the contents of the rows that all references lead to, and not only for some 20,000 rows of each table")
 		case "list":
 			set.StringVar(&c.list, f, "ids", "what to write: `ids`, left-out for the rows that were left out, or renamed for new names")
+		case "forecast":
+			set.StringVar(&c.forecast, f, "", "the `ID` of the run that a dry run has printed, or its beginning: a plan that does something else is refused")
 		case "interactive":
 			set.BoolVar(&c.dialogue, f, false, "ask the questions first, one after the other; each answer is in the file before the next question")
 		case "serve":
