@@ -15,7 +15,7 @@
 //	decisions_file.go     reads and writes files of decisions
 //	overlay.go            changes of single fields
 //	meaning.go            what columns and unique keys are, and which of several entries counts
-//	name.go named.go      what names and patterns stand for
+//	name.go               what names and patterns stand for
 //	decisions.go          the types of decisions
 //	read.go               reads and writes complete plans, as YAML and JSON
 //	schema.go             Schema
