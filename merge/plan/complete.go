@@ -101,6 +101,7 @@ func (c *completer) complete(afterRoles func()) {
 	}
 	c.settleColumns()
 	c.change()
+	c.along()
 	afterRoles()
 	c.ids()
 	c.unique()
