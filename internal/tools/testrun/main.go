@@ -53,6 +53,7 @@ func main() {
 const (
 	logs      = "test-logs" // the folder of the output, in the repository's root
 	atOnce    = 3           // modules at the same time: tests mostly wait
+	longOnce  = 2           // the same of tests that take long, some of which need all processors
 	templates = "templates" // the folder of initialised databases, in the folder of the databases: initialising one takes a second
 )
 
@@ -65,8 +66,9 @@ func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	jobs := longJobs
+	jobs, most := longJobs, longOnce
 	if !long {
+		most = atOnce
 		if jobs, err = usual(root, modules); err != nil {
 			return false, err
 		}
@@ -84,7 +86,7 @@ func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
 	defer os.RemoveAll(temp)
 	begin := time.Now()
 	all := newResults(folder, w)
-	places := make(chan struct{}, atOnce)
+	places := make(chan struct{}, most)
 	var group sync.WaitGroup
 	for _, j := range jobs {
 		places <- struct{}{}
