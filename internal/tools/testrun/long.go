@@ -2,8 +2,9 @@ package main
 
 import "slices"
 
-// longJobs are the tests that take long, and those of goroutines that make test runs without the race detector. What takes
-// longest comes first, and storms of processes on different databases are apart. A simulation has only one goroutine, so the race detector would only slow it down.
+// longJobs are the tests that take long, and those of several writers, which make test runs without the race detector.
+// What takes longest comes first, and storms of processes on different databases are apart. A simulation has only one
+// goroutine, so the race detector would only slow it down.
 var longJobs = []job{
 	{"internal/testkit/mergetest", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash|TestBinding|TestBounds|TestClashes|TestCounters|TestProof|TestWitness)", "."}},
 	{"drivers", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults|TestRandomCreates)$", "./lease", "./segment", "./gorm"}},

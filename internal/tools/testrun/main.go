@@ -51,10 +51,12 @@ func main() {
 }
 
 const (
-	logs      = "test-logs" // the folder of the output, in the repository's root
-	atOnce    = 3           // modules at the same time: tests mostly wait
-	longOnce  = 2           // the same of tests that take long, some of which need all processors
-	templates = "templates" // the folder of initialised databases, in the folder of the databases: initialising one takes a second
+	logs     = "test-logs" // the folder of the output, in the repository's root
+	atOnce   = 3           // modules at the same time: tests mostly wait
+	longOnce = 2           // the same of tests that take long, some of which need all processors
+
+	// The folder of initialised databases, in the folder of the databases. It takes a second to initialise one.
+	templates = "templates"
 )
 
 func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
@@ -140,9 +142,9 @@ type job struct {
 }
 
 // withoutRace has packages of modules whose tests take twice the time with the race detector, and that find nothing with
-// it that other tests do not. All goroutines of a merge run with it in the random worlds of internal/testkit/mergetest and
-// in the tests of merge's rooms, and make test-long has tests of several writers. Merges on PostgreSQL and SQLite run the
-// same code.
+// it that other tests do not. The goroutines of a merge run with it in the random worlds of internal/testkit/mergetest,
+// in the tests of merge's rooms, and in tests of several writers in make test-long. Merges on PostgreSQL and SQLite run
+// the same code.
 var withoutRace = map[string][]string{
 	"drivers":                {"github.com/shardsnow/snow/drivers/merge"},
 	"examples/merge-servers": {"github.com/shardsnow/snow/examples/merge-servers"},
