@@ -51,9 +51,11 @@ func main() {
 }
 
 const (
-	logs     = "test-logs" // the folder of the output, in the repository's root
-	atOnce   = 3           // modules at the same time: tests mostly wait
-	longOnce = 2           // the same of tests that take long, some of which need all processors
+	logs = "test-logs" // the folder of the output, in the repository's root
+
+	// Jobs at the same time. Tests mostly wait; newer servers need more memory than the system's; and some tests that
+	// take long need all processors.
+	atOnce, serversOnce, longOnce = 4, 3, 2
 
 	// The folder of initialised databases, in the folder of the databases. It takes a second to initialise one.
 	templates = "templates"
