@@ -172,7 +172,7 @@ func usual(root string, modules []string) (jobs []job, err error) {
 				continue
 			}
 		}
-		jobs = append(jobs, job{dir, append([]string{"-race", "-p=3", "-timeout=45m"}, with...)})
+		jobs = append(jobs, job{dir, append([]string{"-race", "-p=3", "-parallel=4", "-timeout=45m"}, with...)})
 	}
 	return jobs, nil
 }
@@ -241,7 +241,7 @@ func (j job) run(ctx context.Context, root, folder, temp string, all *results, e
 
 // announce says what the tests will install and how long they will take.
 func announce(w io.Writer, root string, modules []string, long bool) error {
-	what, minutes := "the tests", 15
+	what, minutes := "the tests", 7
 	if long {
 		what, minutes = "the tests that take long", 18
 	}
