@@ -26,7 +26,8 @@ import (
 //     values are ids of a table and how likely that is by chance, by types, indexes, and joins in views, triggers and
 //     routines. A primary key may be one, in a table with more about the same rows. Others are ids in JSON, in
 //     delimited texts and beside a column that names their table.
-//   - Unique keys whose rows clash between sources, tables that look like dictionaries, and differences between the
+//   - Unique keys whose rows clash between sources, and texts with the names of rows that would be renamed then.
+//   - Tables that look like dictionaries, tables whose rows are the same in all sources, and differences between the
 //     schemas.
 //
 // References that the schema does not declare, keys that no source counts up, and numbers that could be ids are in
@@ -166,6 +167,15 @@ func (s sampler) Included(ctx context.Context, table, column, parent, key string
 	err = s.session.QueryRowContext(ctx, "SELECT COUNT(*), COUNT(p."+q(key)+") FROM (SELECT DISTINCT "+q(column)+" AS id FROM "+s.dialect.Table(table)+" WHERE "+q(column)+" > 0) c LEFT JOIN "+
 		s.dialect.Table(parent)+" p ON p."+q(key)+" = c.id").Scan(&of, &found)
 	return of, found, s.dialect.Failed("look up ids", err)
+}
+
+func (s sampler) Unused(ctx context.Context, table, column string) (unused bool, err error) {
+	if s.dialect.Kind != sqlsnow.Postgres { // others count above whatever is inserted
+		return false, nil
+	}
+	err = s.session.QueryRowContext(ctx, "SELECT COALESCE(CASE WHEN has_sequence_privilege(s, 'SELECT, USAGE') THEN pg_sequence_last_value(s::regclass) IS NULL END, false) "+
+		"FROM (SELECT pg_get_serial_sequence($1, $2) AS s) q", s.dialect.Table(table), column).Scan(&unused)
+	return unused, s.dialect.Failed("look for a sequence", err)
 }
 
 func (s sampler) Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {

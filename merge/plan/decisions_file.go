@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -52,7 +52,7 @@ func shortenEntries(n *yaml.Node) {
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		switch key, value := n.Content[i].Value, n.Content[i+1]; key {
-		case "references", "unique":
+		case "references", "unique", "along":
 			for _, entry := range value.Content {
 				inLine(entry)
 			}
@@ -133,6 +133,9 @@ func (d *Decisions) check() error {
 			return m.Columns[0].fault("%v", err)
 		}
 	}
+	if slices.Contains(d.Along, nil) {
+		return &Error{Reason: "an entry of along is empty"}
+	}
 	for _, c := range d.Unique {
 		if c == nil || len(c.Keys) == 0 {
 			return &Error{Reason: "an entry of unique has no keys"}
@@ -190,17 +193,6 @@ func scalar(n *yaml.Node) (text string, err error) {
 		return text, err
 	}
 	return n.Value, nil
-}
-
-var integer = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
-
-// textNode writes integers as people do: without quotes.
-func textNode(text string) *yaml.Node {
-	n := &yaml.Node{}
-	if n.SetString(text); integer.MatchString(text) {
-		n.Tag = "!!int"
-	}
-	return n
 }
 
 // MarshalYAML writes the name without the line.
@@ -306,9 +298,6 @@ func (p *pairs) UnmarshalYAML(node *yaml.Node) error {
 		return err
 	})
 }
-
-// IsZero reports whether nobody has answered.
-func (a Answer) IsZero() bool { return a.Text == "" && a.Meaning == nil }
 
 // MarshalYAML writes nothing after the colon where there is no answer.
 func (a Answer) MarshalYAML() (any, error) {

@@ -33,7 +33,7 @@ type describer struct {
 func newDescriber(t *testing.T) *describer {
 	t.Helper()
 	d := &describer{comments: map[string]string{}, types: map[string]any{}}
-	for _, name := range []string{"plan.go", "rows.go", "question.go", "decisions.go"} {
+	for _, name := range []string{"plan.go", "decisions.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func (d *describer) of(t reflect.Type) object {
 	case reflect.TypeFor[plan.IDs]():
 		return object{"enum": []any{plan.IDsSnow, plan.IDsOffset, plan.IDsDense}}
 	case reflect.TypeFor[plan.Role]():
-		return object{"enum": []any{plan.RolePlain, plan.RoleKey, plan.RoleReference, plan.RoleJSON, plan.RoleList, plan.RolePolymorphic, plan.RolePacked, plan.RoleUndecided}}
+		return object{"enum": []any{plan.RolePlain, plan.RoleKey, plan.RoleReference, plan.RoleJSON, plan.RoleList, plan.RolePolymorphic, plan.RolePacked, plan.RoleName, plan.RoleUndecided}}
 	case reflect.TypeOf(plan.Decisions{}.Tables):
 		table := d.of(reflect.TypeFor[plan.Table]())
 		return object{"type": "object", "additionalProperties": table}

@@ -110,14 +110,14 @@ func (q *Asked) propose(s state) bool {
 func (m *Meaning) state() (state, error) {
 	s := state{none: m.None, orphans: m.Orphans, gone: m.Gone, decided: !m.Proposed}
 	kinds := 0
-	for _, is := range []bool{m.To != "", m.List != "", len(m.JSON) > 0, m.By != "" && m.Format == "", m.Format != ""} {
+	for _, is := range []bool{m.To != "", m.List != "", len(m.JSON) > 0, m.By != "" && m.Format == "", m.Format != "", m.Name != ""} {
 		if is {
 			kinds++
 		}
 	}
 	switch {
 	case kinds != 1:
-		return s, errors.New("want one of to, list, json, by and format")
+		return s, errors.New("want one of to, list, json, by, format and name")
 	case m.Separator != "" && m.List == "" && m.Format == "":
 		return s, errors.New("separator is for list and format")
 	case (len(m.Kinds) > 0) != (m.By != "" && m.Format == ""):
@@ -126,6 +126,12 @@ func (m *Meaning) state() (state, error) {
 		return s, errors.New("format and ids need each other")
 	case m.To != "":
 		s.role, s.refers = RoleReference, []*Reference{{Table: m.To}}
+	case m.Name != "":
+		at := strings.LastIndexByte(m.Name, '.')
+		if at <= 0 {
+			return s, fmt.Errorf("name %q: want table.column", m.Name)
+		}
+		s.role, s.refers = RoleName, []*Reference{{Table: m.Name[:at], Path: m.Name[at+1:]}}
 	case m.List != "":
 		s.role, s.refers, s.separator = RoleList, []*Reference{{Table: m.List}}, m.Separator
 	case m.Format != "":
@@ -168,6 +174,8 @@ func (s state) meaning() *Meaning {
 			m.To = r.Table
 		case RoleList:
 			m.List, m.Separator = r.Table, s.separator
+		case RoleName:
+			m.Name = r.Table + "." + r.Path
 		case RoleJSON:
 			m.JSON = append(m.JSON, Pair{r.Path, r.Table})
 		case RolePacked:
@@ -197,6 +205,9 @@ func (s state) checkTables(p *Plan, t *Table, at Name) error {
 		if r.Table != "" && p.Table(r.Table) == nil {
 			return at.fault("%q names no table of the sources", r.Table)
 		}
+		if s.role == RoleName && p.Table(r.Table).Column(r.Path) == nil {
+			return at.fault("name: table %q has no column %q", r.Table, r.Path)
+		}
 	}
 	if s.by != "" && t.Column(s.by) == nil {
 		return at.fault("by: table %q has no column %q", t.Name, s.by)
@@ -210,7 +221,7 @@ func (s state) String() string {
 		tables = append(tables, strings.TrimPrefix(r.Path+r.Value+"="+r.Table, "="))
 	}
 	text := string(s.role)
-	if s.holdsReferences() {
+	if s.holdsReferences() || s.role == RoleName {
 		text += fmt.Sprintf(" to %q", tables)
 	}
 	if s.by != "" {
@@ -300,9 +311,48 @@ func resolve(base state, claims []claim) (state, error) {
 	return base, nil
 }
 
-func (n Name) String() string {
-	if n.Line > 0 {
-		return fmt.Sprintf("%q of line %d", n.Text, n.Line)
+// sameClash reports whether two unique keys have the same rule in every respect.
+func sameClash(a, b *Unique) bool {
+	return reflect.DeepEqual(a.clash(), b.clash())
+}
+
+// clash returns what an entry of unique says of the key.
+func (u *Unique) clash() *Clash {
+	c := &Clash{
+		Rule: u.Rule, Rename: u.Rename, Suffix: u.Suffix, Prefer: u.Prefer, Proposed: !u.Decided,
+		Template: u.Template, Pattern: u.Pattern, Winner: u.Winner, Both: u.Both, Set: u.Set, Least: u.Least, Most: u.Most,
 	}
-	return fmt.Sprintf("%q", n.Text)
+	if len(c.Prefer) == 0 {
+		c.Prefer = nil
+	}
+	if len(c.Winner) == 0 {
+		c.Winner = nil
+	}
+	if len(c.Set) == 0 {
+		c.Set = nil
+	}
+	return c
+}
+
+// set is the inverse of clash.
+func (c *Clash) set(u *Unique) {
+	u.Rule, u.Rename, u.Suffix, u.Prefer, u.Decided = c.Rule, c.Rename, c.Suffix, c.Prefer, !c.Proposed
+	u.Template, u.Pattern, u.Winner, u.Both, u.Set = c.Template, c.Pattern, c.Winner, c.Both, c.Set
+	u.Least, u.Most = c.Least, c.Most
+}
+
+// keepRules gives the unique keys without a rule in tables the rules that they had, or fail if they are new.
+func keepRules(t *Table, was []*Unique) {
+	for _, u := range t.Unique {
+		if u == nil || u.Rule != "" {
+			continue
+		}
+		at := slices.IndexFunc(was, func(o *Unique) bool { return slices.Equal(o.Columns, u.Columns) })
+		if at < 0 {
+			u.Rule = RuleFail
+			continue
+		}
+		was[at].clash().set(u)
+		u.Suspects = was[at].Suspects
+	}
 }

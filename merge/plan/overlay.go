@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -85,7 +86,7 @@ func (c TableChange) apply(t *Table, find func(name string) *Column) error {
 	if err := load(own, t); err != nil {
 		return err
 	}
-	if err := (&Plan{Tables: []*Table{t}}).checkNil(); err != nil {
+	if err := checkNil(&Plan{Tables: []*Table{t}}); err != nil {
 		return &Error{Line: c.Table.Line, Reason: err.Error()}
 	}
 	return nil
@@ -211,4 +212,15 @@ func mergeFields(into, from *yaml.Node) {
 			into.Content[at+1] = value
 		}
 	}
+}
+
+var integer = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
+
+// textNode writes integers as people do: without quotes.
+func textNode(text string) *yaml.Node {
+	n := &yaml.Node{}
+	if n.SetString(text); integer.MatchString(text) {
+		n.Tag = "!!int"
+	}
+	return n
 }

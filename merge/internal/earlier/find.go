@@ -35,7 +35,7 @@ func Find(ctx context.Context, j *work.Job, c *chunk.Conns, source string) (all 
 		return nil, err
 	}
 	l := ledger.Of(s)
-	merges, err := l.Merges(ctx)
+	merges, err := ledger.ReadMerges(ctx, l)
 	if err != nil && j.Engine.IsMissing(err) {
 		return nil, nil // it was not made by a merge
 	}
@@ -48,7 +48,7 @@ func Find(ctx context.Context, j *work.Job, c *chunk.Conns, source string) (all 
 			if ledger.Deciding(m.Phase) {
 				continue // it has copied nothing
 			}
-			return nil, fmt.Errorf("%w: it was to make this source", report.ErrUnfinished)
+			return nil, fmt.Errorf("%w: it was to make this source: finish it first, with the source as its target", report.ErrUnfinished)
 		}
 		made, err := plan.Read(strings.NewReader(m.Plan))
 		if err != nil {
@@ -72,7 +72,7 @@ func Find(ctx context.Context, j *work.Job, c *chunk.Conns, source string) (all 
 			all = append(all, Table{Earlier: e, next: next})
 		}
 	}
-	before, err := l.Earlier(ctx, "")
+	before, err := ledger.ReadEarlier(ctx, l, "")
 	if err != nil {
 		return nil, err
 	}

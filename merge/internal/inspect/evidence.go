@@ -21,13 +21,14 @@ type remark struct {
 	why       string // what the names say, if that is said
 	values    string // see [claim.group]
 	where     string // where they are joined with the key
+	besides   string // what else there is to say of the values
 }
 
 // evidenceOf tells what speaks for the verdicts on some fields. Fields with the same evidence share a
 // line. Where those are too many, less is said of the names, types and tables, but never less of values that are no
-// ids. The table that is the answer is not named. Of a field that is named after no table and has ids of none
+// ids. Of a field that is named after no table and has ids of none
 // nothing is said, unless it is the only one.
-func evidenceOf(fields []*field, answer string) (lines []string) {
+func evidenceOf(fields []*field) (lines []string) {
 	if len(fields) > 1 {
 		fields = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.spoken() == nil })
 	}
@@ -52,14 +53,14 @@ func evidenceOf(fields []*field, answer string) (lines []string) {
 		}
 	}
 	for _, r := range remarks {
-		lines = append(lines, r.tell(answer))
+		lines = append(lines, r.tell())
 	}
 	return lines
 }
 
 // remark returns what is to be said of a field: most for a detail of 3, least for 0.
 func (f *field) remark(detail int) *remark {
-	r := &remark{fields: []*field{f}}
+	r := &remark{fields: []*field{f}, besides: f.besides}
 	if detail >= 3 {
 		r.structure = f.structure()
 	}
@@ -81,11 +82,12 @@ func (f *field) remark(detail int) *remark {
 }
 
 func (r *remark) isLike(other *remark) bool {
-	return r.structure == other.structure && r.of == other.of && r.why == other.why && r.values == other.values && r.where == other.where
+	return r.structure == other.structure && r.of == other.of && r.why == other.why && r.values == other.values && r.where == other.where && r.besides == other.besides
 }
 
 // spoken returns the claim that evidence is about: the one that the verdict follows, or else the best, if the field
-// has the name of the table or many of its values are ids of it; nil if there is none.
+// has the name of the table or many of its values are ids of it, or the one that most values speak for; nil if there is
+// none.
 func (f *field) spoken() *claim {
 	if f.verdict.key != nil {
 		return f.claimOf(f.verdict.key)
@@ -93,6 +95,9 @@ func (f *field) spoken() *claim {
 	best := f.best()
 	if best != nil && best.fit.found.of > 0 && best.fit.known && (best.direct() || best.fit.found.share() >= 0.5) {
 		return best
+	}
+	if f.name.ID && !f.verdict.isOwn {
+		return f.near
 	}
 	return nil
 }
@@ -135,7 +140,7 @@ func (c *claim) group() string {
 }
 
 // tell says it. Numbers of values count all fields together.
-func (r *remark) tell(answer string) string {
+func (r *remark) tell() string {
 	text := r.names()
 	if r.structure != "" {
 		text += " (" + r.structure + ")"
@@ -172,16 +177,16 @@ func (r *remark) tell(answer string) string {
 			}
 			says = append(says, fmt.Sprintf("%s sampled values are ids of %s", many, it))
 		}
-		if !slices.Equal(tables, []string{answer}) {
-			text += ": " + list(tables, 2)
-		}
-		text += ": " + strings.Join(says, ", ")
+		text += ": " + list(tables, 2) + ": " + strings.Join(says, ", ")
 		if all.hits < all.of {
 			text += fmt.Sprintf("; in all rows, %s different values", all)
 		}
 	}
 	if r.where != "" {
 		text += ", joined in " + r.where
+	}
+	if r.besides != "" {
+		text += "; " + r.besides
 	}
 	if none = slices.DeleteFunc(none, func(v string) bool { return v == "0" }); len(none) > 0 {
 		text += "; besides " + list(distinctNames(none), 3)
