@@ -39,6 +39,7 @@ func (p *Plan) decide(q *Question, answer string, of func(*Column) bool) error {
 		}
 	}
 	p.followKeys(before)
+	p.followReferences()
 	q.Answer = answer
 	return nil
 }

@@ -61,7 +61,7 @@ func (c *columnChecker) check() {
 		c.faultIf(column.Decided || len(column.Suspects) == 0, "role is undecided")
 	case RoleKey:
 		c.key()
-		if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Integer {
+		if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && !s.IsNumber() {
 			c.fault("is a key, but type %q is no integer", column.Type)
 		}
 	case RoleReference, RoleList, RoleJSON, RolePolymorphic, RolePacked:
@@ -102,7 +102,9 @@ func (c *columnChecker) reference() {
 			c.fault("%s", reason)
 		}
 		c.faultIf(array && column.Separator != "", "is an array, which has no separator")
-		c.faultIf(!array && typed && s.Kind != sqltype.Text, "is a list, but type %q is no text", column.Type)
+		path := sqltype.Word(column.Type) == "ltree"
+		c.faultIf(path && column.Separator != ".", "is a path, whose labels are ids with the separator .")
+		c.faultIf(!array && typed && s.Kind != sqltype.Text && !path, "is a list, but type %q is no text", column.Type)
 		c.faultIf(!hasOne, "a list refers to one table, without path and value")
 	case RoleJSON:
 		c.faultIf(typed && s.Kind != sqltype.JSON && s.Kind != sqltype.Text, "is JSON, but type %q is neither that nor a text", column.Type)
@@ -113,9 +115,13 @@ func (c *columnChecker) reference() {
 			}
 		}
 	case RolePolymorphic:
-		c.distinct("value", func(r *Reference) string { return r.Value })
+		c.kinds(s)
 		by := c.table.Column(column.By)
-		if by == nil || by == column || by.Role != RolePlain {
+		switch {
+		case by != nil && by.Role == RoleReference && by != column:
+			c.fault("by is %q, which holds ids of rows: give these rows equal ids in all sources, make their key and %q plain, and choose rule match for that key", column.By, column.By)
+			return
+		case by == nil || by == column || by.Role != RolePlain:
 			c.fault("by is %q: want another column of role plain", column.By)
 			return
 		}
@@ -127,7 +133,7 @@ func (c *columnChecker) reference() {
 
 // unfit says why values of a type can't be new ids, or "". Whether numbers fit is found out by their values.
 func (c *columnChecker) unfit(s sqltype.Type, typ string) string {
-	if c.plan.numbersOnly(c.table, c.column) && (s.Kind == sqltype.Integer || s.Kind == sqltype.Text) {
+	if c.plan.numbersOnly(c.table, c.column) && (s.IsNumber() || s.Kind == sqltype.Text) {
 		return ""
 	}
 	return s.UnfitForIDs(typ)

@@ -146,10 +146,12 @@ func (c *completer) complete(afterRoles func()) {
 	}
 	c.settleColumns()
 	c.change()
+	c.Plan.followReferences()
 	afterRoles()
 	c.ids()
 	c.unique()
 	c.change()
+	c.types()
 }
 
 // sections collects the claims of references, keys and plain.

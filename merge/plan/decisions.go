@@ -74,8 +74,10 @@ type Meaning struct {
 	JSON      pairs  `yaml:"json,omitempty"`      // RoleJSON: path: table
 	// RolePolymorphic: the column beside them whose value selects the table. With Format high or low, the column
 	// with the other half
-	By    string `yaml:"by,omitempty"`
-	Kinds pairs  `yaml:"kinds,omitempty"` // with By, value: table, or plain where the values are no ids
+	By string `yaml:"by,omitempty"`
+	// with By, value: table, or plain where the values are no ids; where they have several, list, json or format as
+	// here. AnyKind stands for all values that are not there
+	Kinds kinds `yaml:"kinds,omitempty"`
 	// RolePacked: how ids are packed in the values: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php,
 	// lua or codec NAME
 	Format string `yaml:"format,omitempty"`

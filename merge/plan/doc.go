@@ -12,6 +12,7 @@
 //	template_database.go  templates for one of several databases
 //	name.go               what names and patterns stand for
 //	meaning.go            what columns are, and which of several entries counts
+//	kinds.go              what columns are by the value of another one
 //	overlay.go            changes of single fields
 //	decisions_file.go     reads and writes files of decisions
 //	decisions.go          the types of decisions; Rebind: their plan for sources of other names
@@ -19,6 +20,7 @@
 //	schema.go             Schema
 //	rows.go               which rows are left out, are renamed, or leave values to another row
 //	ids.go                what new ids are
+//	follow.go             references that lead on to others, and types that columns do not get
 //	target_type.go        the types that columns have in the target: keys get wide enough for new ids
 //	check.go              Check of tables and keys
 //	check_column.go       Check of columns; check_packed.go: of packed ids

@@ -33,7 +33,7 @@ type describer struct {
 func newDescriber(t *testing.T) *describer {
 	t.Helper()
 	d := &describer{comments: map[string]string{}, types: map[string]any{}}
-	for _, name := range []string{"plan.go", "rows.go", "question.go", "decisions.go"} {
+	for _, name := range []string{"plan.go", "rows.go", "question.go", "decisions.go", "kinds.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -79,6 +79,8 @@ func (d *describer) of(t reflect.Type) object {
 		return object{"type": "array", "items": object{"type": []string{"string", "number", "boolean"}}}
 	case reflect.TypeOf(plan.Meaning{}.JSON):
 		return object{"type": "object", "additionalProperties": texts}
+	case reflect.TypeOf(plan.Meaning{}.Kinds):
+		return object{"type": "object", "additionalProperties": d.of(reflect.TypeFor[plan.Answer]())}
 	case reflect.TypeOf(plan.Asked{}.Unique):
 		return object{"type": "object", "additionalProperties": object{"anyOf": []any{object{"type": []string{"string", "null"}}, object{"type": "array", "items": texts}}}}
 	case reflect.TypeFor[plan.Answer]():

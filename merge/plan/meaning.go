@@ -136,7 +136,11 @@ func (m *Meaning) state() (state, error) {
 	case m.By != "":
 		s.role, s.by = RolePolymorphic, m.By
 		for _, kind := range m.Kinds {
-			s.refers = append(s.refers, &Reference{Value: kind.Key, Table: tableOf(kind.Value)})
+			refers, err := kind.refers()
+			if err != nil {
+				return s, err
+			}
+			s.refers = append(s.refers, refers...)
 		}
 	default:
 		s.role = RoleJSON
@@ -173,10 +177,10 @@ func (s state) meaning() *Meaning {
 		case RolePacked:
 			m.Format, m.By, m.Separator, m.IDs = s.format, s.by, s.separator, append(m.IDs, Pair{r.Path, table})
 		case RolePolymorphic:
-			m.By, m.Kinds = s.by, append(m.Kinds, Pair{r.Value, table})
+			m.By, m.Kinds = s.by, m.Kinds.addKind(r)
 		}
 	}
-	if again, err := m.state(); err != nil || !again.equal(s) || hasTwice(m.JSON) || hasTwice(m.Kinds) || hasTwice(m.IDs) {
+	if again, err := m.state(); err != nil || !again.equal(s) || hasTwice(m.JSON) || m.Kinds.hasTwice() || hasTwice(m.IDs) {
 		return nil
 	}
 	return m

@@ -174,8 +174,12 @@ type Reference struct {
 	Table string `json:"table,omitempty" yaml:"table,omitempty"`
 	// RoleJSON: such as $.items[*].id, $.owner, $[*], or $.by.*~ for names of members. RolePacked: the place in the
 	// format
-	Path  string `json:"path,omitempty" yaml:"path,omitempty"`
-	Value string `json:"value,omitempty" yaml:"value,omitempty"` // RolePolymorphic: the value of the column By
+	Path string `json:"path,omitempty" yaml:"path,omitempty"`
+	// RolePolymorphic: the value of the column By; AnyKind stands for all that no other reference has
+	Value string `json:"value,omitempty" yaml:"value,omitempty"`
+	// RolePolymorphic: how ids are in values of this kind, where they are not one id alone: list, list and a
+	// separator, json, or a format of RolePacked. Then Path says where, and several references have the same Value
+	Format string `json:"format,omitempty" yaml:"format,omitempty"`
 }
 
 // Orphans says what becomes of a reference to a row that does not exist. A value that is no id (an integer of 64 bits
