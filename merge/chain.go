@@ -41,7 +41,7 @@ func newChains(ctx context.Context, l ledger.Ledger) (c *chains, err error) {
 	if c.merged, err = l.SourceTables(ctx); err != nil {
 		return nil, err
 	}
-	c.earlier, err = l.Earlier(ctx, "")
+	c.earlier, err = ledger.ReadEarlier(ctx, l, "")
 	return c, err
 }
 

@@ -168,6 +168,15 @@ func (s sampler) Included(ctx context.Context, table, column, parent, key string
 	return of, found, s.dialect.Failed("look up ids", err)
 }
 
+func (s sampler) Unused(ctx context.Context, table, column string) (unused bool, err error) {
+	if s.dialect.Kind != sqlsnow.Postgres { // others count above whatever is inserted
+		return false, nil
+	}
+	err = s.session.QueryRowContext(ctx, "SELECT COALESCE(CASE WHEN has_sequence_privilege(s, 'SELECT, USAGE') THEN pg_sequence_last_value(s::regclass) IS NULL END, false) "+
+		"FROM (SELECT pg_get_serial_sequence($1, $2) AS s) q", s.dialect.Table(table), column).Scan(&unused)
+	return unused, s.dialect.Failed("look for a sequence", err)
+}
+
 func (s sampler) Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error) {
 	rows, err := chunk.ReadKeys(ctx, s.dialect, s.session, table, columns, chunk.ColumnsOf(&plan.Table{Columns: columns}, by), keys)
 	return rows, s.dialect.Failed("look for clashes", err)

@@ -33,6 +33,7 @@ type Score struct {
 	Questions int
 
 	Columns []string // that are wrong without a question
+	Wrong   []string // whose first answer is wrong
 }
 
 // Silent is how many columns are wrong without a question.
@@ -101,27 +102,26 @@ func measure(ctx context.Context, tb testing.TB, server *dbtest.Server, name str
 func (s *Score) add(p *plan.Plan, t *table, c *column) {
 	got := p.Table(t.name).Column(c.name)
 	asked := p.Question(t.name+"."+c.name) != nil || len(got.Suspects) > 0
-	refers := ""
-	if got.Role == plan.RoleReference {
-		refers = got.Refers[0].Table
-	}
-	if c.refers != "" {
+	isReference := got.HoldsReferences()
+	if c.refers != nil {
 		s.True++
 	}
 	switch {
-	case c.refers != "" && refers == c.refers:
+	case c.refers != nil && slices.EqualFunc(c.refers, got.Refers, func(table string, r *plan.Reference) bool { return r.Table == table }):
 		s.Right++
-	case c.refers != "" && asked:
+	case c.refers != nil && asked:
 		s.Asked++
+		s.Wrong = append(s.Wrong, t.name+"."+c.name)
 	case got.Role == plan.RoleKey && c != t.key() && !asked:
 		s.Key++
 		s.Columns = append(s.Columns, t.name+"."+c.name)
-	case c.refers != "" && got.Role == plan.RolePlain:
+	case c.refers != nil && got.Role == plan.RolePlain:
 		s.Plain++
 		s.Columns = append(s.Columns, t.name+"."+c.name)
-	case refers != "" && asked:
+	case isReference && asked:
 		s.Extra++
-	case refers != "":
+		s.Wrong = append(s.Wrong, t.name+"."+c.name)
+	case isReference:
 		s.False++
 		s.Columns = append(s.Columns, t.name+"."+c.name)
 	}

@@ -21,13 +21,18 @@ type column struct {
 	primary bool
 	indexed bool
 	rare    bool // nearly all values are 0
-	refers  string
+	orphans bool // one in eight values is of no row
+	one     bool // all values are the same
+	tiny    bool
+	decimal bool
+	kind    bool     // it says which of refers the reference after it is of: 1 for the first
+	refers  []string // tables: several where a kind says which, and "" for numbers
 	below   int
 	text    bool
 	time    bool
 }
 
-var columnPattern = regexp.MustCompile(`^(\w+)([+*^?@%]*)(?::(\d+))?(?:>(\w+))?$`)
+var columnPattern = regexp.MustCompile(`^(\w+)([-+*^?@%!=#&]*)(?::(\d+))?(?:>([\w|]+))?$`)
 
 // parse reads the notation of schemas.
 func parse(text string) (tables []*table, err error) {
@@ -43,12 +48,16 @@ func parse(text string) (tables []*table, err error) {
 				return nil, fmt.Errorf("table %q: column %q", name, word)
 			}
 			has := func(sign string) bool { return strings.Contains(m[2], sign) }
-			c := &column{name: m[1], counted: has("+"), primary: has("+") || has("*"), indexed: has("^"), rare: has("?"), time: has("@"), refers: m[4]}
+			c := &column{name: m[1], counted: has("+"), primary: has("+") || has("*"), indexed: has("^"), rare: has("?"), time: has("@")}
+			c.orphans, c.one, c.tiny, c.decimal, c.kind = has("!"), has("="), has("-"), has("#"), has("&")
+			if m[4] != "" {
+				c.refers = strings.Split(m[4], "|")
+			}
 			c.below, _ = strconv.Atoi(m[3])
 			if has("%") {
 				c.below = 2
 			}
-			c.text = !c.primary && c.refers == "" && c.below == 0 && !c.time || c.name == "token"
+			c.text = !c.primary && c.refers == nil && c.below == 0 && !c.time && !c.kind && !c.decimal || c.name == "token"
 			t.columns = append(t.columns, c)
 		}
 		tables = append(tables, t)
@@ -59,7 +68,7 @@ func parse(text string) (tables []*table, err error) {
 // key returns the column that numbers the rows of the table by itself, or nil.
 func (t *table) key() *column {
 	primary := slices.DeleteFunc(slices.Clone(t.columns), func(c *column) bool { return !c.primary })
-	if len(primary) == 1 && primary[0].refers == "" && primary[0].below == 0 && !primary[0].text {
+	if len(primary) == 1 && primary[0].refers == nil && primary[0].below == 0 && !primary[0].text {
 		return primary[0]
 	}
 	return nil
@@ -73,6 +82,10 @@ func (t *table) create() string {
 		switch {
 		case c.counted:
 			typ = "INT UNSIGNED NOT NULL AUTO_INCREMENT"
+		case c.decimal:
+			typ = "DECIMAL(20,0) NOT NULL DEFAULT 0"
+		case c.tiny:
+			typ = "TINYINT UNSIGNED NOT NULL"
 		case c.text:
 			typ = "VARCHAR(40) NOT NULL DEFAULT ''"
 		case c.time:
@@ -100,6 +113,7 @@ type filler struct {
 	tables []*table
 	rows   int
 	ids    map[string][]int
+	kind   int // of the reference that comes next
 }
 
 // statements returns the statements that fill the tables.
@@ -144,12 +158,25 @@ func (f *filler) size(t *table) int {
 }
 
 func (f *filler) value(t *table, c *column, i int) string {
-	switch parents := f.ids[c.refers]; {
+	of := ""
+	if len(c.refers) > 0 {
+		of = c.refers[f.kind%len(c.refers)]
+	}
+	switch parents := f.ids[of]; {
 	case c == t.key():
 		return strconv.Itoa(f.ids[t.name][i])
-	case c.refers != "" && !c.primary && (c.rare && f.random.IntN(20) > 0 || f.random.IntN(4) == 0):
+	case c.kind:
+		f.kind = f.random.IntN(2)
+		return strconv.Itoa(f.kind + 1)
+	case len(c.refers) > 0 && of == "":
+		return strconv.Itoa(1_000_000 + f.random.IntN(1_000_000))
+	case c.one:
+		return strconv.Itoa(parents[0])
+	case of != "" && !c.primary && (c.rare && f.random.IntN(20) > 0 || f.random.IntN(4) == 0):
 		return "0"
-	case c.refers != "":
+	case c.orphans && f.random.IntN(8) == 0:
+		return strconv.Itoa(parents[len(parents)-1] + 1 + f.random.IntN(parents[len(parents)-1]))
+	case of != "":
 		return strconv.Itoa(parents[f.random.IntN(len(parents))])
 	case c.text:
 		return fmt.Sprintf("'w%x'", f.random.Uint32())

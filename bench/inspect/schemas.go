@@ -12,6 +12,10 @@ package inspect
 //	name        a text
 //	made@       a time
 //	flag%       0 or 1
+//	owner!>hero one in eight of its values is of no row; dock=>docks has one value, coin->coins is a TINYINT
+//	number#     a DECIMAL(20,0)
+//	kind&       1 or 2, and says of which table the next column's ids are, as in owner>hero|guild, or in value>hero| of
+//	            none
 var schemas = map[string]string{
 	// A game server of many years: ids are named guid, in half a dozen spellings, and no key is counted up by the
 	// database.
@@ -139,5 +143,46 @@ bans: id+ user_id^>users banned_by>users until@
 badges: id+ name level:5
 user_badges: user_id*>users badge_id*>badges awarded@
 sessions: token* user_id^>users ip:90000000 seen@
+`,
+	// What games do beside: keys that are the ids of another table, kinds of ids, owners that are gone, one of
+	// everything, decimals.
+	"habits": `
+avatars: id+ login_id^>logins nick level:60 made@
+logins: id* mail made@
+mount_names: id*>avatars label
+mount_saddles: id+>avatars cfg:900 label
+guilds: id+ title master>avatars
+guild_seats: pid*>avatars gid^>guilds grade:9
+lore: dwPID^!>avatars entry:900 state:4 label
+lore_seen: pid^>avatars entry:900 label
+chests: id+ owner_type& owner_id^>avatars|guilds amount:900
+rents: id+ place& keeper_id^>avatars|guilds price:900
+traits: avatar_id*>avatars type&* value>avatars|
+boats: id+ dock_via=^>docks hull:40
+docks: id+ label
+coins: id+ label
+purses: id+ avatar_id^>avatars coin-=>coins amount:900
+`,
+	// Books of a business: a prefix, and keys that are all called rowid, and references that are not named after them.
+	"books": `
+bk_party: rowid+ label fk_town^>bk_c_town fk_payterm>bk_c_payterm fk_parent?>bk_party fk_user_author>bk_user datec@
+bk_party_rib: rowid+ fk_party^>bk_party iban
+bk_party_extra: rowid+ fk_object^>bk_party note
+bk_contact: rowid+ fk_party^>bk_party name fk_user_author>bk_user
+bk_user: rowid+ login fk_boss?>bk_user salary:9000
+bk_user_rights: rowid+ fk_user^>bk_user fk_right:900 label
+bk_bill: rowid+ ref fk_party^>bk_party fk_project>bk_project total:90000 fk_payterm>bk_c_payterm datec@
+bk_bill_line: rowid+ fk_bill^>bk_bill fk_goods>bk_goods qty:90 rank:9
+bk_goods: rowid+ ref label fk_unit>bk_c_unit price:900 stock:90
+bk_goods_stock: rowid+ fk_goods^>bk_goods fk_depot>bk_depot qty:900
+bk_depot: rowid+ ref label fk_town>bk_c_town
+bk_project: rowid+ ref title fk_party>bk_party
+bk_project_task: rowid+ fk_project^>bk_project label progress:90
+bk_payment: rowid+ fk_bill^>bk_bill amount:90000 fk_bank>bk_bank
+bk_bank: rowid+ label
+bk_c_town: rowid+ fk_land>bk_c_land label
+bk_c_land: rowid+ code label
+bk_c_payterm: rowid+ code label days:90
+bk_c_unit: rowid+ code label
 `,
 }

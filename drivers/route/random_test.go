@@ -48,7 +48,19 @@ func TestRandom(t *testing.T) {
 			for _, k := range targets {
 				t.Run(fmt.Sprint(k), func(t *testing.T) {
 					t.Log("seed", seed, "statements", n)
-					refused := random(t, newWorld(t, product, k), seed, n)
+					all := make([]int, n)
+					for i := range all {
+						all[i] = i
+					}
+					refused, err := random(t, newWorld(t, product, k), seed, n, all)
+					if err != nil {
+						few := shrink(all, func(keep []int) bool {
+							_, err := random(t, newWorld(t, product, k), seed, n, keep)
+							return err != nil
+						})
+						_, again := random(t, newWorld(t, product, k), seed, n, few)
+						t.Fatalf("seed %d: %v\nthe statements %v are enough: %v", seed, err, few, again)
+					}
 					if before != nil && !slices.Equal(refused, before) {
 						t.Errorf("other refusals than over fewer databases: %d, %d", len(refused), len(before))
 					}
@@ -79,7 +91,8 @@ type step struct {
 	run  func(db *gorm.DB) (any, error)
 }
 
-func random(t *testing.T, w world, seed uint64, n int) (refusals []string) {
+// random runs the statements keep of a program, and compares them and then all rows.
+func random(t *testing.T, w world, seed uint64, n int, keep []int) (refusals []string, err error) {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 1))}
 	for i := range 12 {
 		one := 1 + i%2
@@ -97,15 +110,13 @@ func random(t *testing.T, w world, seed uint64, n int) (refusals []string) {
 	}
 	kinds := make(map[string][2]int)
 	for i := range n {
-		s := m.step(0)
+		s := m.step(0) // also if it is not run, so that the next one stays the same
+		if _, kept := slices.BinarySearch(keep, i); !kept {
+			continue
+		}
 		got, err := s.run(w.db.Session(&gorm.Session{NewDB: true}))
 		count := kinds[s.name]
 		if isRefusal(err) {
-			if *seedFlag != 0 {
-				if same(t, w); t.Failed() {
-					t.Fatalf("statement %d, %s was refused: %v", i, s.name, err)
-				}
-			}
 			refusals = append(refusals, fmt.Sprint(i, s.name))
 			count[1]++
 			kinds[s.name] = count
@@ -114,31 +125,58 @@ func random(t *testing.T, w world, seed uint64, n int) (refusals []string) {
 		want, oracleErr := s.run(w.oracle.Session(&gorm.Session{NewDB: true}))
 		if fmt.Sprint(err) != fmt.Sprint(oracleErr) || !reflect.DeepEqual(got, want) {
 			text, _ := s.run(w.oracle.Session(&gorm.Session{NewDB: true, DryRun: true}))
-			t.Fatalf("seed %d, statement %d, %s:\ngot  %+v, %v\nwant %+v, %v\ndry %v", seed, i, s.name, got, err, want, oracleErr, text)
-		}
-		if *seedFlag != 0 {
-			if same(t, w); t.Failed() {
-				t.Fatalf("statement %d, %s: %v, %v", i, s.name, got, err)
-			}
+			return nil, fmt.Errorf("statement %d, %s:\ngot  %+v, %v\nwant %+v, %v\ndry %v", i, s.name, got, err, want, oracleErr, text)
 		}
 		count[0]++
 		kinds[s.name] = count
 	}
-	same(t, w)
 	var counts []string
 	for _, k := range slices.Sorted(maps.Keys(kinds)) {
 		counts = append(counts, fmt.Sprintf("%s %d (%d refused)", k, kinds[k][0], kinds[k][1]))
 	}
 	t.Log(strings.Join(counts, ", "))
-	return refusals
+	return refusals, same(t, w)
+}
+
+// shrink returns some of the statements that still fail together, and none of them can be left out.
+func shrink(all []int, fails func(keep []int) bool) []int {
+	for size := len(all) / 2; size > 0; {
+		left := false
+		for at := 0; at < len(all); {
+			rest := slices.Delete(slices.Clone(all), at, min(at+size, len(all)))
+			if fails(rest) {
+				all, left = rest, true
+			} else {
+				at += size
+			}
+		}
+		if !left || size > 1 {
+			size /= 2
+		}
+	}
+	return all
+}
+
+func TestShrink(t *testing.T) {
+	all := make([]int, 100)
+	for i := range all {
+		all[i] = i
+	}
+	for _, want := range [][]int{{}, {0}, {99}, {3, 17, 40}, {49, 50}, all[:20]} {
+		got := shrink(all, func(keep []int) bool {
+			return !slices.ContainsFunc(want, func(i int) bool { return !slices.Contains(keep, i) })
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	}
 }
 
 // same compares all rows, and where they are.
-func same(t *testing.T, w world) {
-	t.Helper()
-	var users []User
-	var orders []Order
-	var lines []Line
+func same(t *testing.T, w world) error {
+	var users, u []User
+	var orders, o []Order
+	var lines, l []Line
 	for i := range w.shards.Len() {
 		db := w.shards.At(uint64(i)).Unscoped().Session(&gorm.Session{})
 		var u []User
@@ -147,26 +185,24 @@ func same(t *testing.T, w world) {
 		check(t, errors.Join(db.Find(&u).Error, db.Find(&o).Error, db.Find(&l).Error))
 		for _, id := range slices.Concat(ids(u, func(u User) snow.ID { return u.ID }), ids(o, func(o Order) snow.ID { return o.ID }), ids(l, func(l Line) snow.ID { return l.ID })) {
 			if w.shards.Index(layout(t).Shard(id)) != i {
-				t.Errorf("row %d is in database %d", id, i)
+				return fmt.Errorf("row %d is in database %d", id, i)
 			}
 		}
 		users, orders, lines = append(users, u...), append(orders, o...), append(lines, l...)
 	}
-	var u []User
-	var o []Order
-	var l []Line
 	check(t, errors.Join(w.oracle.Order("id").Find(&u).Error, w.oracle.Unscoped().Order("id").Find(&o).Error, w.oracle.Order("id").Find(&l).Error))
 	slices.SortFunc(users, func(a, b User) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortFunc(orders, func(a, b Order) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortFunc(lines, func(a, b Line) int { return cmp.Compare(a.ID, b.ID) })
-	if !reflect.DeepEqual(users, u) || !reflect.DeepEqual(orders, o) || !reflect.DeepEqual(lines, l) {
-		for i := range min(len(orders), len(o)) {
-			if !reflect.DeepEqual(orders[i], o[i]) {
-				t.Errorf("got %+v, want %+v", orders[i], o[i])
-			}
-		}
-		t.Errorf("the rows differ: %d and %d users, %d and %d orders, %d and %d lines", len(users), len(u), len(orders), len(o), len(lines), len(l))
+	if reflect.DeepEqual(users, u) && reflect.DeepEqual(orders, o) && reflect.DeepEqual(lines, l) {
+		return nil
 	}
+	for i := range min(len(orders), len(o)) {
+		if !reflect.DeepEqual(orders[i], o[i]) {
+			return fmt.Errorf("got the row %+v, want %+v", orders[i], o[i])
+		}
+	}
+	return fmt.Errorf("the rows differ: %d and %d users, %d and %d orders, %d and %d lines", len(users), len(u), len(orders), len(o), len(lines), len(l))
 }
 
 func ids[T any](rows []T, id func(T) snow.ID) (all []snow.ID) {

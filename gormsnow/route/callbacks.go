@@ -24,7 +24,7 @@ func newRules(db *gorm.DB, layout snow.Layout, global map[reflect.Type]bool) (*r
 			return nil, fmt.Errorf("the plugin makes keys of the layout %s, and the shards have %s", p.Layout(), layout)
 		}
 	}
-	return &rules{layout: layout, dialect: db.Name(), global: global}, nil
+	return &rules{layout: layout, dialect: db.Name(), global: global, tables: make(map[string]*model)}, nil
 }
 
 // register adds a callback just before GORM executes a statement, and unbind just after. It must name both

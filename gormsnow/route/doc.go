@@ -16,11 +16,26 @@
 // # Several shards
 //
 // A router asks all databases that have some of the rows, at the same time, and merges the answers: Find,
-// Preload, Rows, Pluck, FindInBatches and Count, for keys in a list and with Scatter. Rows come in the order of
-// the key if the query orders by it, and a limit needs that order. If one database fails, the query fails with a
-// [*snow.ShardError]: it never returns fewer rows. Offsets, groups, DISTINCT, locks and functions such as sum
-// are refused, and so are queries of several shards in a transaction, and writes; [CreateAcross] inserts rows
-// shard by shard.
+// Preload, Rows, Pluck, FindInBatches and Count, for keys in a list and with Scatter. Rows can be ordered by the
+// key and other columns with numbers or times, and a limit needs an order. Of functions there are count, and sum,
+// min and max of such a column. If one database fails, the query fails with a [*snow.ShardError]: it never returns
+// fewer rows. Offsets, groups, DISTINCT, locks and other functions are refused, and so are queries of several
+// shards in a transaction, and writes; [CreateAcross] inserts rows shard by shard.
+//
+// Texts are not merged in an order, because databases compare them by rules that Go does not know. Nor are times on
+// SQLite, which compares their texts, and columns of the type timestamp on MySQL.
+//
+// # Associations
+//
+// The table of a many-to-many association has no model. Its rows are in the shard of the row that has the
+// association, or of the other one if only that has shards. Append and Replace also write the rows at the other
+// end; leave these out if they are in every database, or elsewhere:
+//
+//	db.Model(&basket).Omit("Products.*").Association("Products").Append(&product)
+//
+// Find and Count of [gorm.Association] need the owner in [Models], and rows that are in every database; others can
+// be preloaded. A polymorphic table has the shard of its owner if its shard tag names the column with the owner's
+// key.
 //
 // # How the shard is found
 //
@@ -47,10 +62,11 @@
 //
 //	guard.go                  Guard
 //	route.go transaction.go   New; transactions that begin in the database of their first statement
-//	scatter.go merge.go       which queries about several shards are merged, and how
+//	scatter.go projection.go  which queries about several shards are merged; what they select
+//	merge.go rank.go          merging rows and sums; comparing numbers and times
 //	create.go migrate.go      CreateAcross, MigrateAcross
 //	callbacks.go bound.go     how a statement is seen before it is sent; On and Scatter
-//	statement.go              the shards of a statement; joins, inserts, and updates that would move a row
+//	statement.go join.go      the shards of a statement; tables of many-to-many associations
 //	condition.go tokens.go    the shards of a WHERE clause
 //	set.go select.go          sets of shards; what a SELECT has beside conditions
 //	model.go errors.go        the shard of a value; Error

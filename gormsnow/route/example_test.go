@@ -111,8 +111,21 @@ func ExampleScatter() {
 	check(err)
 	var orders []Order
 	fmt.Println(route.Scatter(db).Where("state = ?", "open").Order("id desc").Limit(20).Find(&orders).Error)
-	fmt.Println(route.Scatter(db).Where("state = ?", "open").Order("amount").Find(&orders).Error)
+	fmt.Println(route.Scatter(db).Where("state = ?", "open").Order("state").Find(&orders).Error)
 	// Output:
 	// <nil>
-	// route: query route_test.Order: several shards: it is about all shards, and its rows are merged by ID only: order by it, or sort the rows
+	// route: query route_test.Order: several shards: it is about all shards, and state is neither a number nor a time, and databases sort others by rules of their own: order by ID, or sort the rows
+}
+
+// New fails if a model has no shard. Baskets have a table of products, in the shards of the baskets.
+func ExampleModels() {
+	_, err := route.New(exampleShards(), route.Models(&Plain{}))
+	fmt.Println(err)
+	db, err := route.New(exampleShards(), route.Global(&Product{}), route.Models(&Basket{}))
+	check(err)
+	basket := Basket{ID: 1<<40 + 5}
+	fmt.Println(db.Model(&basket).Association("Products").Find(&[]Product{}))
+	// Output:
+	// route: model route_test.Plain has no shard tag: give its key one, or pass it to Global if its rows are in every database
+	// <nil>
 }

@@ -140,7 +140,7 @@ func (f *fake) QueryContext(ctx context.Context, query string, _ []driver.NamedV
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	return &noRows{}, f.fails
+	return &noRows{query}, f.fails
 }
 
 func (f *fake) ExecContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Result, error) {
@@ -148,9 +148,18 @@ func (f *fake) ExecContext(_ context.Context, query string, _ []driver.NamedValu
 	return driver.RowsAffected(1), nil
 }
 
-type noRows struct{}
+type noRows struct{ query string }
 
-func (*noRows) Columns() []string         { return []string{"id"} }
+func (r *noRows) Columns() (names []string) {
+	list, _, _ := strings.Cut(r.query, " FROM ")
+	for column := range strings.SplitSeq(strings.TrimPrefix(list, "SELECT "), ",") {
+		if column == "*" {
+			return []string{"id", "amount", "deleted_at"}
+		}
+		names = append(names, strings.Trim(column[strings.LastIndexAny(column, " .")+1:], "`"))
+	}
+	return names
+}
 func (*noRows) Close() error              { return nil }
 func (*noRows) Next([]driver.Value) error { return io.EOF }
 

@@ -1,7 +1,6 @@
 package route
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -9,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"strconv"
+	"strings"
 	"sync"
+
+	"gorm.io/gorm"
 
 	"github.com/shardsnow/snow"
 )
@@ -27,34 +28,12 @@ type merger struct {
 // QueryContext implements [gorm.ConnPool].
 func (m *merger) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if len(m.targets) == 1 {
-		return m.r.shards.At(uint64(m.targets[0])).Config.ConnPool.QueryContext(ctx, query, args...)
+		return m.pool(0).QueryContext(ctx, query, args...)
 	}
-	all := &rows{ordering: m.order, sources: make([]*source, len(m.targets))}
-	ctx, all.cancel = context.WithCancel(ctx)
-	errs := make(chan error, len(m.targets))
-	var group sync.WaitGroup
-	for i, target := range m.targets {
-		s := &source{target: target}
-		all.sources[i] = s
-		group.Go(func() {
-			var err error
-			s.rows, err = m.r.shards.At(uint64(target)).Config.ConnPool.QueryContext(ctx, query, args...) //nolint:rowserrcheck // fill does
-			if err != nil {
-				errs <- &snow.ShardError{Index: target, Err: err}
-				all.cancel() // of the others: without these rows, theirs are worth nothing
-			}
-		})
+	all, ctx, err := m.open(ctx, query, args)
+	if err != nil {
+		return nil, err
 	}
-	group.Wait()
-	select {
-	case err := <-errs: // the first one; the others may be due to the cancellation
-		return nil, errors.Join(err, all.Close())
-	default:
-	}
-	if err := all.open(); err != nil {
-		return nil, errors.Join(err, all.Close())
-	}
-	all.pool = sql.OpenDB(connector{all})
 	merged, err := all.pool.QueryContext(ctx, "")
 	if err != nil {
 		return nil, errors.Join(err, all.Close())
@@ -63,8 +42,52 @@ func (m *merger) QueryContext(ctx context.Context, query string, args ...any) (*
 }
 
 // QueryRowContext implements [gorm.ConnPool].
-func (m *merger) QueryRowContext(ctx context.Context, _ string, _ ...any) *sql.Row {
-	return failedRow(ctx, m.b.refuse(m.b.reader.model, ErrSpread, "Row reads one row, and each shard has one: use Rows or Scan"))
+func (m *merger) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	switch {
+	case m.order.combine == nil && m.order.by == nil:
+		return failedRow(ctx, m.b.refuse(m.b.reader.model, ErrSpread, "Row reads one row, and each shard has one: order them, or use Rows or Scan"))
+	case len(m.targets) == 1:
+		return m.pool(0).QueryRowContext(ctx, query, args...)
+	}
+	all, ctx, err := m.open(ctx, query, args)
+	if err != nil {
+		return failedRow(ctx, err)
+	}
+	return all.pool.QueryRowContext(ctx, "")
+}
+
+func (m *merger) pool(i int) gorm.ConnPool { return m.r.pool(uint64(m.targets[i])) }
+
+// open asks all databases. Its context ends when the rows are closed.
+func (m *merger) open(parent context.Context, query string, args []any) (*rows, context.Context, error) {
+	ctx, cancel := context.WithCancel(parent)
+	all := &rows{ordering: m.order, cancel: cancel, sources: make([]*source, len(m.targets))}
+	errs := make(chan error, len(m.targets))
+	var group sync.WaitGroup
+	for i, target := range m.targets {
+		s := &source{target: target}
+		all.sources[i] = s
+		group.Go(func() {
+			var err error
+			s.rows, err = m.pool(i).QueryContext(ctx, query, args...) //nolint:rowserrcheck // fill does
+			if err != nil {
+				errs <- &snow.ShardError{Index: target, Err: err}
+				cancel() // of the others: without these rows, theirs are worth nothing
+			}
+		})
+	}
+	group.Wait()
+	var err error
+	select {
+	case err = <-errs: // the first one; the others may be due to the cancellation
+	default:
+		err = all.open()
+	}
+	if err != nil {
+		return nil, parent, errors.Join(err, all.Close())
+	}
+	all.pool = sql.OpenDB(connector{all})
+	return all, ctx, nil
 }
 
 // A source gives the rows of one database.
@@ -72,7 +95,7 @@ type source struct {
 	target int
 	rows   *sql.Rows
 	head   []driver.Value // its next row, or nil
-	rank   uint64         // of head
+	ranks  []rank         // of head, by column of the order
 	done   bool
 }
 
@@ -84,7 +107,7 @@ type rows struct {
 	pool    *sql.DB // which exists for these rows
 	names   []string
 	types   []*sql.ColumnType
-	key     int // the column by which they are merged
+	keys    []int // the columns of the order
 	sent    int
 }
 
@@ -95,14 +118,24 @@ func (r *rows) open() (err error) {
 	if r.types, err = r.sources[0].rows.ColumnTypes(); err != nil {
 		return err
 	}
-	if r.key = -1; r.by != "" {
+	for _, by := range r.by {
+		at := -1
 		for i, name := range r.names {
-			if name == r.by {
-				r.key = i
-				return nil
+			switch {
+			case !strings.EqualFold(name, by.column):
+			case at >= 0:
+				return fmt.Errorf("route: merge the rows by %q: two columns have this name", by.column)
+			default:
+				at = i
 			}
 		}
-		return fmt.Errorf("route: merge the rows by %q: the column is not selected", r.by)
+		if at < 0 {
+			return fmt.Errorf("route: merge the rows by %q: the column is not selected", by.column)
+		}
+		r.keys = append(r.keys, at)
+	}
+	if r.combine != nil && len(r.combine) != len(r.names) {
+		return fmt.Errorf("route: merge the rows: there are %d columns, not %d", len(r.names), len(r.combine))
 	}
 	return nil
 }
@@ -146,49 +179,55 @@ func (r *rows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool)
 
 // Next implements [driver.Rows].
 func (r *rows) Next(dest []driver.Value) error {
-	if r.limit >= 0 && r.sent == r.limit {
+	if r.sent == r.limit {
 		return io.EOF
 	}
 	var best *source
-	var total int64
 	for _, s := range r.sources {
 		if err := r.fill(s); err != nil {
 			return &snow.ShardError{Index: s.target, Err: err}
 		}
 		switch {
 		case s.head == nil:
-		case r.counts:
-			n, err := integer(s.head[0])
-			if err != nil {
-				return &snow.ShardError{Index: s.target, Err: err}
-			}
-			total += n
-			s.head, best = nil, s
-		case best == nil, r.key >= 0 && before(s.rank, best.rank, r.descends):
+		case best == nil, r.by != nil && r.before(s, best):
 			best = s
 		}
-		if best != nil && r.key < 0 && !r.counts {
+		if best != nil && r.by == nil && r.combine == nil {
 			break
 		}
 	}
-	r.sent++
-	switch {
-	case best == nil:
+	if best == nil {
 		return io.EOF
-	case r.counts:
-		dest[0] = total
-	default:
+	}
+	r.sent++
+	if r.combine == nil {
 		copy(dest, best.head)
 		best.head = nil
+		return nil
 	}
+	for i, c := range r.combine {
+		var values []any
+		for _, s := range r.sources {
+			if s.head != nil {
+				values = append(values, s.head[i])
+			}
+		}
+		var err error
+		if dest[i], err = combine(c.function, values, c.measure); err != nil {
+			return err
+		}
+	}
+	r.limit = r.sent // it was the only row
 	return nil
 }
 
-func before(a, b uint64, descends bool) bool {
-	if descends {
-		a, b = b, a
+func (r *rows) before(a, b *source) bool {
+	for i, by := range r.by {
+		if c := a.ranks[i].compare(b.ranks[i], r.nullsLast); c != 0 {
+			return (c < 0) != by.descends
+		}
 	}
-	return cmp.Less(a, b)
+	return false
 }
 
 // fill reads the next row of a source.
@@ -210,28 +249,20 @@ func (r *rows) fill(s *source) error {
 	for i := range cells {
 		head[i] = cells[i]
 	}
-	if r.key >= 0 {
-		n, err := integer(head[r.key])
-		if err != nil {
+	ranks := make([]rank, len(r.keys))
+	for i, key := range r.keys {
+		var err error
+		if ranks[i], err = rankOf(head[key], r.by[i].measure); err != nil {
 			return err
 		}
-		s.rank = uint64(n) ^ 1<<63 // negative numbers come first
 	}
-	s.head = head
+	// What the database sorts otherwise than Go would be merged wrongly.
+	next := &source{ranks: ranks}
+	if s.ranks != nil && r.before(next, s) {
+		return errors.New("route: merge the rows: the database has sorted them otherwise: order by the key")
+	}
+	s.head, s.ranks = head, ranks
 	return nil
-}
-
-// integer returns a number as a driver gives it.
-func integer(v any) (int64, error) {
-	switch v := v.(type) {
-	case int64:
-		return v, nil
-	case []byte:
-		return strconv.ParseInt(string(v), 10, 64)
-	case string:
-		return strconv.ParseInt(v, 10, 64)
-	}
-	return 0, fmt.Errorf("route: merge the rows: a %T is no integer", v)
 }
 
 // A connector is a driver whose only query returns the rows.

@@ -16,8 +16,10 @@ import (
 type model struct {
 	name        string
 	layout      snow.Layout
-	key, source *schema.Field // nil if the model has no shard tag
-	refused     string        // why its rows have no shard
+	key, source *schema.Field // nil if the model has no shard; in a join table they may be one field
+	ofKey       analysis.Kind
+	ofSource    analysis.Kind
+	refused     string // why its rows have no shard
 	global      bool
 }
 
@@ -30,6 +32,8 @@ func newModel(s *schema.Schema, layout snow.Layout) *model {
 	}
 	if err != nil {
 		m.refused = "field " + err.Field + " of " + err.Model + ": " + err.Reason
+	} else if m.key != nil {
+		m.ofKey, m.ofSource = analysis.Carried, analysis.KindOf(m.source, false)
 	}
 	return m
 }
@@ -48,10 +52,28 @@ func (m *model) field(column string) *schema.Field {
 	return nil
 }
 
-func (m *model) kind(f *schema.Field) analysis.Kind { return analysis.KindOf(f, f == m.key) }
+func (m *model) kind(f *schema.Field) analysis.Kind {
+	if f == m.key {
+		return m.ofKey
+	}
+	return m.ofSource
+}
 
 // columns names the fields that give the shard.
-func (m *model) columns() string { return m.key.Name + " or " + m.source.Name }
+func (m *model) columns() string {
+	if m.key == m.source {
+		return m.key.Name
+	}
+	return m.key.Name + " or " + m.source.Name
+}
+
+// sortable names a field that rows can be sorted by.
+func (m *model) sortable() string {
+	if m.key == nil {
+		return "a key"
+	}
+	return m.key.Name
+}
 
 // shard returns the logical shard of the rows whose field f has the value v. It is unknown for NULL, for
 // expressions, and for values that the database compares otherwise than Go, such as a text with a number.

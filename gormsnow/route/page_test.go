@@ -91,8 +91,17 @@ func TestRulesOfThePage(t *testing.T) {
 		"`db.Order(\"state\").Find(&os, \"id IN ?\", ids)`": func() error {
 			return db.Order("state").Find(&[]Order{}, "id IN ?", ids).Error
 		},
-		"`db.Select(\"sum(amount)\").Find(&os, \"id IN ?\", ids)`": func() error {
-			return db.Select("sum(amount)").Find(&[]Order{}, "id IN ?", ids).Error
+		"`db.Model(&Order{}).Select(\"sum(amount)\").Where(\"id IN ?\", ids).Scan(&total)`": func() error {
+			return db.Model(&Order{}).Select("sum(amount)").Where("id IN ?", ids).Scan(new(int)).Error
+		},
+		"`route.Scatter(db).Order(\"amount desc, id\").Limit(9).Find(&os)`": func() error {
+			return route.Scatter(db).Order("amount desc, id").Limit(9).Find(&[]Order{}).Error
+		},
+		"`db.Select(\"avg(amount)\").Find(&os, \"id IN ?\", ids)`": func() error {
+			return db.Select("avg(amount)").Find(&[]Order{}, "id IN ?", ids).Error
+		},
+		"`db.Select(\"max(state)\").Find(&os, \"id IN ?\", ids)`": func() error {
+			return db.Select("max(state)").Find(&[]Order{}, "id IN ?", ids).Error
 		},
 		"`route.Scatter(db).Raw(\"SELECT count(*) …\").Scan(&n)`": func() error {
 			return route.Scatter(db).Raw("SELECT count(*) FROM orders").Scan(new(int64)).Error

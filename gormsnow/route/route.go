@@ -31,6 +31,15 @@ func Global(models ...any) Option {
 	}
 }
 
+// Models names models of the program. New fails if a router can't route one of them. Besides, it learns which
+// tables of many-to-many associations they have: Find and Count of [gorm.Association] need that.
+func Models(models ...any) Option {
+	return func(r *router) error {
+		r.models = append(r.models, models...)
+		return nil
+	}
+}
+
 // New returns a database over all databases of shards, for ordinary GORM code:
 //
 //	db, err := route.New(shards, route.Global(&Product{}))
@@ -62,6 +71,7 @@ type router struct {
 	shards *snow.Shards[*gorm.DB]
 	first  *gorm.DB
 	rules  *rules
+	models []any // that Models names
 }
 
 func open(shards *snow.Shards[*gorm.DB], options []Option) (*gorm.DB, error) {
@@ -87,6 +97,11 @@ func open(shards *snow.Shards[*gorm.DB], options []Option) (*gorm.DB, error) {
 			return nil, err
 		}
 	}
+	for _, m := range r.models {
+		if err := r.learn(m); err != nil {
+			return nil, err
+		}
+	}
 	// The callbacks are the first database's, and do nothing for its own statements.
 	if first.Callback().Query().Get("gormsnow:route") == nil {
 		if err := register(first, "gormsnow:route", routed); err != nil {
@@ -98,6 +113,28 @@ func open(shards *snow.Shards[*gorm.DB], options []Option) (*gorm.DB, error) {
 	db.Config.ConnPool, db.Config.PrepareStmt = pool, false
 	db.Statement = &gorm.Statement{DB: db, ConnPool: pool, Context: context.Background(), Clauses: map[string]clause.Clause{}}
 	return db, nil
+}
+
+// learn checks a model, and remembers the tables of its many-to-many associations.
+func (r *router) learn(value any) error {
+	stmt := &gorm.Statement{DB: r.first}
+	if err := stmt.Parse(value); err != nil {
+		return fmt.Errorf("model %T: %w", value, err)
+	}
+	switch m := r.rules.model(stmt.Schema); {
+	case m.refused != "":
+		return fmt.Errorf("model %s: %s", m.name, m.refused)
+	case !m.global && !m.sharded():
+		return fmt.Errorf("model %s has no shard tag: give its key one, or pass it to Global if its rows are in every database", m.name)
+	}
+	for _, rel := range stmt.Schema.Relationships.Many2Many {
+		m := r.rules.model(rel.JoinTable)
+		if m.refused != "" {
+			return fmt.Errorf("the table %q of %s.%s: %s", rel.JoinTable.Table, stmt.Schema.ModelType, rel.Name, m.refused)
+		}
+		r.rules.tables[rel.JoinTable.Table] = m
+	}
+	return nil
 }
 
 // routed binds the statements of routers.

@@ -1,20 +1,33 @@
 package route
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
 )
 
 // An ordering says how the rows of several databases become one result.
 type ordering struct {
-	by       string // the key's column, or empty: one database after the other
+	by        []sorted   // empty: one database after the other
+	limit     int        // or -1
+	combine   []combined // by column of the only row of each database, or nil
+	nullsLast bool
+}
+
+// A sorted is a column that rows are sorted by.
+type sorted struct {
+	column   string
+	measure  measure
 	descends bool
-	limit    int  // or -1
-	counts   bool // the rows are counts, to be summed
+}
+
+// A combined is a function whose values in several databases make one.
+type combined struct {
+	function string
+	measure  measure
 }
 
 // scatter returns a connection for a query about several shards. What it refuses does not depend on how many
@@ -62,7 +75,7 @@ func (r *reader) apart() string {
 	case has.grouped || has.distinct:
 		return noGroups
 	case has.calls:
-		return "only counts that GORM has built are summed: ask each database with Shards.Each"
+		return "what functions return is merged only if GORM has built the SQL: ask each database with Shards.Each"
 	case has.ordered || has.limited || has.offset || has.locking:
 		return "raw SQL with an order, a limit or a lock is not merged: ask each database with Shards.Each"
 	}
@@ -71,73 +84,140 @@ func (r *reader) apart() string {
 
 // ordering returns how to merge the rows of a statement, or why they can't be merged.
 func (b *bound) ordering(m *model) (o ordering, refused string) {
-	o.limit = -1
-	if m == nil || m.key == nil {
+	o.limit, o.nullsLast = -1, b.rules.dialect == "postgres"
+	if m == nil || m.key == nil && !m.global {
 		return o, "the rows of its model have no key to be merged by"
 	}
-	clauses := b.stmt.Clauses
 	has := &b.reader.found
-	counted, _ := clauses["SELECT"].Expression.(clause.Expr)
-	o.counts = strings.EqualFold(counted.SQL, "count(*)") || strings.EqualFold(counted.SQL, "count(?)") // as Count writes it
+	var selects []selected
+	if has.calls || has.ordered {
+		selects = selection(b.reader.sql, b.rules.dialect)
+	}
 	switch {
 	case has.grouped || has.distinct:
 		return o, noGroups
-	case has.calls && !o.counts:
-		return o, "only counts are summed: ask each database with Shards.Each"
+	case has.calls:
+		o.combine, refused = b.combined(selects)
+	}
+	limit, order := b.stmt.Clauses["LIMIT"], b.stmt.Clauses["ORDER BY"]
+	switch {
+	case refused != "":
+		return o, refused
 	case has.locking:
 		return o, "locks are for one shard"
 	case has.offset:
 		return o, "an offset is not merged: page by key, with gormsnow.After"
-	case o.counts && (has.limited || has.ordered):
-		return o, "a count has no order and no limit"
-	case o.counts:
-		return o, ""
+	case o.combine != nil && (has.limited || has.ordered):
+		return o, "a count or a sum has no order and no limit"
+	case has.ordered:
+		o.by, refused = b.sorted(m, order, selects)
 	}
-	limit, _ := clauses["LIMIT"].Expression.(clause.Limit)
-	order, _ := clauses["ORDER BY"].Expression.(clause.OrderBy)
-	if has.ordered {
-		ok := order.Expression == nil && len(order.Columns) == 1
-		if ok {
-			o.by, o.descends, ok = b.byKey(m, order.Columns[0])
+	if refused == "" && has.limited {
+		l, _ := limit.Expression.(clause.Limit)
+		if l.Limit == nil || !has.ordered || !bare(limit) {
+			return o, "a limit needs an order: order by " + m.sortable()
 		}
-		if !ok {
-			return o, "its rows are merged by " + m.key.Name + " only: order by it, or sort the rows"
-		}
+		o.limit = *l.Limit
 	}
-	if has.limited {
-		if limit.Limit == nil || !has.ordered {
-			return o, "a limit needs an order: order by " + m.key.Name
-		}
-		o.limit = *limit.Limit
-	}
-	return o, ""
+	return o, refused
 }
 
-// byKey reports whether rows are ordered by the key.
-func (b *bound) byKey(m *model, c clause.OrderByColumn) (column string, descends, ok bool) {
-	name, descends := c.Column.Name, c.Desc
-	if c.Column.Raw {
-		words := strings.Fields(name)
+// bare reports whether a clause is built of its expression only.
+func bare(c clause.Clause) bool {
+	return c.BeforeExpression == nil && c.AfterNameExpression == nil && c.AfterExpression == nil && c.Builder == nil
+}
+
+// combined returns how to combine what functions return in each database.
+func (b *bound) combined(selects []selected) (all []combined, refused string) {
+	const others = "only count, sum, min and max of a column are merged: ask each database with Shards.Each"
+	if slices.ContainsFunc(selects, func(s selected) bool { return s.function == "avg" }) {
+		return nil, "averages of parts don't make the average: select the sum and the count"
+	}
+	if !aggregated(selects) {
+		return nil, others
+	}
+	for _, s := range selects {
+		c := combined{s.function, number}
+		if s.function != "count" {
+			f := b.field(s.table, s.name)
+			if f == nil {
+				return nil, others
+			}
+			c.measure = measured(f, b.rules.dialect)
+			if c.measure == unmeasured || s.function == "sum" && c.measure != number {
+				return nil, f.Name + " is no number or time, so its " + s.function + " is not merged: ask each database with Shards.Each"
+			}
+		}
+		all = append(all, c)
+	}
+	return all, ""
+}
+
+// sorted returns the columns that rows are sorted by.
+func (b *bound) sorted(m *model, order clause.Clause, selects []selected) (all []sorted, refused string) {
+	by, _ := order.Expression.(clause.OrderBy)
+	if by.Expression != nil || !bare(order) {
+		by.Columns = nil
+	}
+	for _, c := range by.Columns {
+		if !c.Column.Raw {
+			all = append(all, b.column(c.Column.Table, c.Column.Name, c.Desc))
+			continue
+		}
+		for part := range strings.SplitSeq(c.Column.Name, ",") {
+			words := strings.Fields(part)
+			descends := len(words) == 2 && strings.EqualFold(words[1], "desc")
+			if len(words) != 1 && !descends && (len(words) != 2 || !strings.EqualFold(words[1], "asc")) {
+				return nil, unsorted(m)
+			}
+			table, name, qualified := strings.Cut(words[0], ".")
+			if !qualified {
+				table, name = "", table
+			}
+			all = append(all, b.column(strings.Trim(table, "`\""), strings.Trim(name, "`\""), descends != c.Desc))
+		}
+	}
+	for _, s := range all {
 		switch {
-		case len(words) == 2 && strings.EqualFold(words[1], "desc"):
-			descends = true
-		case len(words) == 2 && strings.EqualFold(words[1], "asc"), len(words) == 1:
-		default:
-			return "", false, false
+		case s.column == "":
+			return nil, unsorted(m)
+		case s.measure == unmeasured:
+			return nil, s.column + " is neither a number nor a time, and databases sort others by rules of their own: order by " + m.sortable() + ", or sort the rows"
+		case !gives(selects, b.stmt.Table, s.column, b.reader.found.joins):
+			return nil, "its rows are merged by " + s.column + ", which it does not select: select it"
 		}
-		name = words[0]
 	}
-	if table, rest, qualified := strings.Cut(name, "."); qualified {
-		if !strings.EqualFold(strings.Trim(table, "`\""), b.stmt.Table) {
-			return "", false, false
-		}
-		name = rest
-	} else if c.Column.Table != "" && c.Column.Table != clause.CurrentTable && c.Column.Table != b.stmt.Table {
-		return "", false, false
+	if len(all) == 0 {
+		return nil, unsorted(m)
 	}
+	return all, ""
+}
+
+func unsorted(m *model) string {
+	return "its rows are merged by columns only: order by " + m.sortable() + " or other columns, or sort the rows"
+}
+
+// column returns a column that rows are sorted by. It has no name if it is not of the model.
+func (b *bound) column(table, name string, descends bool) sorted {
 	if name == clause.PrimaryKey && b.stmt.Schema.PrioritizedPrimaryField != nil {
 		name = b.stmt.Schema.PrioritizedPrimaryField.DBName
 	}
-	isKey := strings.EqualFold(strings.Trim(name, "`\""), m.key.DBName)
-	return m.key.DBName, descends, isKey && m.key.IndirectFieldType.Kind() != reflect.String
+	f := b.field(table, name)
+	if f == nil {
+		return sorted{}
+	}
+	return sorted{f.DBName, measured(f, b.rules.dialect), descends}
+}
+
+// field returns the field of a column of the model, or nil.
+func (b *bound) field(table, column string) *schema.Field {
+	if table != "" && table != clause.CurrentTable && !strings.EqualFold(table, b.stmt.Table) {
+		return nil
+	}
+	for _, f := range b.stmt.Schema.Fields {
+		if f.DBName != "" && strings.EqualFold(f.DBName, column) && b.stmt.Schema.FieldsByDBName[f.DBName] == f {
+			return f
+		}
+	}
+	return nil
 }

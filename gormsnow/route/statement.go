@@ -30,6 +30,7 @@ type rules struct {
 	dialect string
 	global  map[reflect.Type]bool // models whose rows are in every database
 	models  sync.Map              // *schema.Schema → *model
+	tables  map[string]*model     // join tables of the models that New was told
 }
 
 func (r *rules) model(s *schema.Schema) *model {
@@ -37,7 +38,9 @@ func (r *rules) model(s *schema.Schema) *model {
 		return m.(*model)
 	}
 	m := newModel(s, r.layout)
-	m.global = r.global[s.ModelType]
+	if m.global = r.global[s.ModelType]; !m.global && !m.sharded() {
+		r.joined(m, s)
+	}
 	stored, _ := r.models.LoadOrStore(s, m)
 	return stored.(*model)
 }
@@ -93,6 +96,8 @@ func (r *rules) read(b *bound, m *model, query string, args []any) (place, *Erro
 		return unrouted("it has no model: use db.Model, or name the shard with On" + b.orScatter())
 	case stmt.TableExpr != nil && stmt.TableExpr.SQL != stmt.Quote(stmt.Schema.Table):
 		return unrouted("its table is an expression: name the shard with On" + b.orScatter())
+	case m.global && b.op != opQuery && b.op != opRow && b.associated():
+		return unrouted("its rows are in every database, and an association would write them: leave them out with Omit")
 	case m.global && b.op != opQuery && b.op != opRow:
 		return unrouted("its rows are in every database: write them in each, with Shards.Each, or in one with On")
 	case !m.global && !m.sharded():
@@ -105,16 +110,26 @@ func (r *rules) read(b *bound, m *model, query string, args []any) (place, *Erro
 		return r.rows(b, m)
 	}
 	found, refused := b.reader.read()
-	if refused == "" {
+	switch {
+	case refused != "":
+	case b.from:
+		found, refused = r.through(b, m)
+	default:
 		refused = r.joins(b, m)
 	}
 	switch {
 	case refused != "":
 		return unrouted(refused + ": write it otherwise, or name the shard with On")
-	case m.global:
+	case m.global && !b.from:
 		return place{any: true}, nil
 	}
 	return place{set: found, any: found.known && len(found.shards) == 0}, nil
+}
+
+// associated reports whether GORM saves rows that belong to others. It remembers these in a setting.
+func (b *bound) associated() bool {
+	_, saved := b.stmt.Settings.Load("gorm:saved_association_map")
+	return saved
 }
 
 // rows returns the shards of the rows of an INSERT, as it sends them.
@@ -127,6 +142,9 @@ func (r *rules) rows(b *bound, m *model) (place, *Error) {
 		case nil:
 		case m.key:
 			key = i
+			if m.key == m.source {
+				source = i
+			}
 		case m.source:
 			source = i
 		}
@@ -197,10 +215,7 @@ func (r *rules) moves(b *bound, m *model, p place) *Error {
 // joins returns why the joined rows may be in other shards than the rows that they are joined to.
 func (r *rules) joins(b *bound, m *model) string {
 	joins := b.stmt.Joins
-	switch {
-	case b.from:
-		return "it has a FROM clause of its own"
-	case len(joins) == 0 && b.reader.found.joins:
+	if len(joins) == 0 && b.reader.found.joins {
 		return "it has a join in text"
 	}
 	for _, j := range joins {

@@ -115,6 +115,8 @@ func (s *scanner) next() token {
 			return s.refuse("it has a variable or a named parameter")
 		case 0:
 			return s.refuse("it has a zero byte")
+		case '*':
+			return token{kind: other, text: "*"}
 		}
 		return token{kind: other}
 	}

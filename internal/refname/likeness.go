@@ -54,11 +54,11 @@ func Likeness(c Column, k Key, only bool) (points float64, why string) {
 		return 4.5, "the table belongs to that one"
 	case generic && c.Alone && prefixed:
 		return 2.5, "the table belongs to that one"
-	case generic && c.Name == k.Name && c.Name != "id" && c.Table != k.Table && len(c.Thing) > 1 && len(k.Thing) > 1 && c.Thing[0] == k.Thing[0]:
+	case generic && c.Name == k.Name && !c.Reading.Common && c.Table != k.Table && len(c.Thing) > 1 && len(k.Thing) > 1 && c.Thing[0] == k.Thing[0]:
 		return 3, "named as the key of a table of the same group"
-	case generic && c.Name == k.Name && c.Name != "id":
+	case generic && c.Name == k.Name && !c.Reading.Common:
 		return 2, "named as its key"
-	case generic && prefixed && c.Name != "id":
+	case generic && prefixed && !c.Reading.Common:
 		return 1, "the table belongs to that one"
 	case generic:
 		return 0, ""

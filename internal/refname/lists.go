@@ -6,7 +6,7 @@ var idWords = []string{"id", "guid", "uid", "uuid", "fk", "ref", "pk", "oid"}
 // notIDs end in id, and do not mean it.
 var notIDs = []string{
 	"valid", "invalid", "paid", "unpaid", "prepaid", "void", "avoid", "solid", "rapid", "grid", "android", "bid", "raid", "fluid", "liquid", "said", "aid",
-	"mid", "hybrid", "acid", "lastbid", "startbid", "minbid", "maxbid", "amid",
+	"mid", "kid", "hid", "hybrid", "acid", "lastbid", "startbid", "minbid", "maxbid", "amid",
 }
 
 // Last words of the names of quantities, times and places.

@@ -10,7 +10,8 @@ type Reading struct {
 	Words    []string // in lower case and the singular, without numbers: itemGuid0 is item and guid
 	Stem     []string // the words that do not just say that these are ids
 	ID       bool     // it says that these are ids
-	Word     string   // how
+	Word     string   // how; none where an initial says so, as in pid
+	Common   bool     // it is id, or what the keys of several tables are called
 	First    bool     // it begins with that
 	Quantity bool     // it says how many, how much, when or where
 	Plural   bool     // it is how many there are of something
@@ -33,10 +34,18 @@ func (r Reading) says(list []string) bool {
 
 // Family is what columns of one meaning have in common.
 func (r Reading) Family() string {
-	if len(r.Stem) == 0 {
+	switch {
+	case r.Common:
+		return "id"
+	case len(r.Stem) == 0:
 		return strings.Join(r.Words, "")
 	}
 	return strings.Join(r.Stem, "")
+}
+
+// byInitial reports whether a word is an initial and id, as pid is for a player or a party.
+func byInitial(word string) bool {
+	return len(word) == 3 && word[1:] == "id" && !slices.Contains(idWords, word) && !slices.Contains(notIDs, word)
 }
 
 // Abbreviates reports whether a word is another one, or short for it. Tables have short names less often than columns.
@@ -45,7 +54,8 @@ func Abbreviates(word, of string) bool {
 }
 
 // Alike says how well the stem of a column names a thing: 5 the same, 4 the same after other words, 3.5 in short, 3
-// in short after other words, 2.5 before other words, 2 a part of it, 0 not at all.
+// in short after other words, 2.5 before other words, 2 a part of it, 1.5 its initial, 1 in short before other words, 0
+// not at all.
 func Alike(stem, of []string) float64 {
 	if len(stem) == 0 || len(of) == 0 {
 		return 0
@@ -71,6 +81,10 @@ func Alike(stem, of []string) float64 {
 		return 1
 	case m > n && (short(stem, of[:n]) || short(stem, of[m-n:])):
 		return 1.5
+	case byInitial(stem[n-1]) && (stem[n-1][0] == of[m-1][0] || stem[n-1][0] == of[0][0]):
+		return 1.5
+	case n > m && short(stem[:m], of):
+		return 1
 	}
 	return 0
 }

@@ -40,6 +40,9 @@ func TestRead(t *testing.T) {
 		{"receiver_accountid", "receiver account", true, false},
 		{"max_players", "max player", false, true},
 		{"level", "level", false, true},
+		{"pid", "pid", true, false},
+		{"dwPID", "dw pid", true, false},
+		{"bid", "bid", false, false},
 		{"valid", "valid", false, false},
 		{"unpaid", "unpaid", false, false},
 		{"grid", "grid", false, false},
@@ -117,6 +120,25 @@ func TestPrefix(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", table, got, want)
 		}
 	}
+	v = NewVocabulary(schema(map[string][]string{"a_shop_cart": nil, "a_shop_order": nil, "a_shop_lang": nil, "a_shop_tax_rules": nil, "a_log": nil}))
+	for table, want := range map[string]string{"a_shop_cart": "cart", "a_shop_tax_rules": "tax rule", "a_log": "log", "a_shop": "shop"} {
+		if got := strings.Join(v.Thing(table), " "); got != want {
+			t.Errorf("two words: %q: got %q, want %q", table, got, want)
+		}
+	}
+}
+
+// TestCommon reads names of keys that say nothing of any table, because several have them.
+func TestCommon(t *testing.T) {
+	v := NewVocabulary([]Table{
+		{Name: "bill", Counted: "rowid"}, {Name: "bank", Counted: "rowid"}, {Name: "goods", Counted: "rowid"}, {Name: "town", Counted: "town_id"}, {Name: "land", Counted: "land_id"},
+		{Name: "a", Counted: "town_id"}, {Name: "b", Counted: "town_id"},
+	})
+	for name, want := range map[string]bool{"id": true, "rowid": true, "town_id": false, "land_id": false, "bill_id": false, "level": false} {
+		if got := v.Read(name); got.Common != want || got.Common && (!got.ID || len(got.Stem) > 0 || got.Family() != "id") {
+			t.Errorf("%q: got %+v, want common: %v", name, got, want)
+		}
+	}
 }
 
 func TestAlike(t *testing.T) {
@@ -135,6 +157,9 @@ func TestAlike(t *testing.T) {
 		{"member", "guild member", 2},
 		{"pet", "character pet", 2},
 		{"merc", "mercenary owner", 1.5},
+		{"pid", "player", 1.5},
+		{"pid", "guild", 0},
+		{"ship via", "shipper", 1},
 		{"petition", "character pet", 0}, // no table is short for a column
 		{"player", "guild", 0},
 		{"", "guild", 0},

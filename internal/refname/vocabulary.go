@@ -9,28 +9,28 @@ import (
 type Table struct {
 	Name    string // without a schema
 	Columns []string
+	Counted string // the column that the database counts up, or ""
 }
 
 // A Vocabulary takes names apart, with the help of the words of a schema.
 type Vocabulary struct {
 	things map[string]bool // words of the names of tables
 	all    map[string]bool // those and the words of columns
-	prefix string          // a word that nearly all tables begin with
+	prefix []string        // the words that nearly all tables begin with
+	common map[string]bool // what the keys of several tables are called, such as rowid
 }
+
+// manyKeys is how many tables must count a column of one name up for the name to say nothing of any of them.
+const manyKeys = 3
 
 // NewVocabulary collects the words of a schema.
 func NewVocabulary(tables []Table) *Vocabulary {
-	v := &Vocabulary{things: map[string]bool{}, all: map[string]bool{}}
-	first := map[string]int{}
-	for _, t := range tables {
-		if w := Words(t.Name); len(w) > 1 {
-			first[w[0]]++
+	v := &Vocabulary{things: map[string]bool{}, all: map[string]bool{}, common: map[string]bool{}}
+	for word := ""; ; {
+		if word = v.nextPrefix(tables); word == "" {
+			break
 		}
-	}
-	for word, n := range first {
-		if n >= 4 && n*10 >= len(tables)*6 {
-			v.prefix = word
-		}
+		v.prefix = append(v.prefix, word)
 	}
 	for _, t := range tables {
 		for _, w := range v.Thing(t.Name) {
@@ -51,13 +51,49 @@ func NewVocabulary(tables []Table) *Vocabulary {
 			v.all[w] = true
 		}
 	}
+	v.findCommon(tables)
 	return v
+}
+
+// nextPrefix returns the word that nearly all tables have after the words that they are known to begin with, or "".
+func (v *Vocabulary) nextPrefix(tables []Table) string {
+	next := map[string]int{}
+	for _, t := range tables {
+		if w := Words(t.Name); len(w) > len(v.prefix)+1 && slices.Equal(w[:len(v.prefix)], v.prefix) {
+			next[w[len(v.prefix)]]++
+		}
+	}
+	for word, n := range next {
+		if n >= 4 && n*10 >= len(tables)*6 {
+			return word
+		}
+	}
+	return ""
+}
+
+// findCommon finds the names that several tables count up, and that are like the name of no table.
+func (v *Vocabulary) findCommon(tables []Table) {
+	counted := map[string]int{}
+	for _, t := range tables {
+		counted[strings.ToLower(t.Counted)]++
+	}
+	for name, n := range counted {
+		stem := v.Read(name).Stem
+		if n >= manyKeys && len(stem) > 0 && !slices.ContainsFunc(tables, func(t Table) bool { return Alike(stem, v.Thing(t.Name)) > 0 }) {
+			v.common[strings.Join(stem, "")] = true
+		}
+	}
 }
 
 // Thing returns the words of the name of a table, each in the singular.
 func (v *Vocabulary) Thing(table string) []string {
 	w := Words(table)
-	if len(w) > 1 && (w[0] == v.prefix || slices.Contains([]string{"t", "tb", "tbl", "tab", "table"}, w[0])) {
+	for _, word := range v.prefix {
+		if len(w) > 1 && w[0] == word {
+			w = w[1:]
+		}
+	}
+	if len(w) > 1 && slices.Contains([]string{"t", "tb", "tbl", "tab", "table"}, w[0]) {
 		w = w[1:]
 	}
 	for i := range w {
@@ -124,9 +160,14 @@ func (v *Vocabulary) Read(name string) Reading {
 				r.First = r.First || len(r.Words) == 1
 			} else {
 				r.Stem = append(r.Stem, part)
+				r.ID = r.ID || byInitial(part)
 			}
 		}
 	}
+	if v.common[strings.Join(r.Stem, "")] {
+		r.ID, r.Common, r.Stem = true, true, nil
+	}
+	r.Common = r.Common || len(r.Stem) == 0 && slices.Equal(r.Words, []string{"id"})
 	if n := len(r.Stem); n > 0 && !r.ID {
 		last := r.Stem[n-1]
 		r.Quantity = slices.Contains(quantities, last) || r.Plural || slices.Contains(kindWords, last) && !v.things[last]
@@ -144,7 +185,7 @@ func (v *Vocabulary) ReadReference(name string) Reading {
 	if !ok {
 		return r
 	}
-	if n := len(r.Stem); n > 0 && !r.ID {
+	if n := len(r.Stem); n > 0 && byInitial(r.Stem[n-1]) {
 		r.Stem = r.Stem[:n-1]
 	}
 	if len(r.Stem) == 0 {

@@ -3,6 +3,8 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +23,7 @@ func (p *Plan) Check() error {
 	if err := p.CheckSources(); err != nil {
 		c.fault("", "", "%v", err)
 	}
-	if err := p.checkNil(); err != nil {
+	if err := checkNil(p); err != nil {
 		c.fault("", "", "%v", err)
 		return errors.Join(c.errs...)
 	}
@@ -133,28 +135,6 @@ func (c *checker) unique(t *Table, u *Unique) {
 	}
 }
 
-// Tied returns the columns, as "table.column", whose values foreign keys tie to a column's, in either
-// direction, but for tables that are skipped.
-func (p *Plan) Tied(t *Table, column string) (names []string) {
-	for _, child := range p.Tables {
-		for _, k := range child.ForeignKeys {
-			parent := p.Table(k.Table)
-			if child.Skip || parent == nil || parent.Skip || len(k.Columns) != len(k.Refers) {
-				continue
-			}
-			for i, refers := range k.Refers {
-				switch {
-				case parent == t && refers == column:
-					names = append(names, child.Name+"."+k.Columns[i])
-				case child == t && k.Columns[i] == column:
-					names = append(names, parent.Name+"."+refers)
-				}
-			}
-		}
-	}
-	return names
-}
-
 func (c *checker) foreignKey(t *Table, k *ForeignKey) {
 	name := fmt.Sprintf("foreign key %q", k.Columns)
 	c.columns(t, name, k.Columns)
@@ -183,4 +163,91 @@ func (c *checker) foreignKey(t *Table, k *ForeignKey) {
 			c.fault(t.Name, column, "its foreign key is to %q, so it must be a reference to table %q", k.Table+"."+k.Refers[i], want)
 		}
 	}
+}
+
+// numbers complains of fields that are not for the table's IDs, or out of their bounds.
+func (c *checker) numbers(t *Table) {
+	c.faultIf(t.IDs != "" && t.IDs != IDsSnow && !t.IDs.AreNumbers(), t.Name, "", "ids %q: want snow, offset or dense", t.IDs)
+	c.faultIf(!t.IDs.AreNumbers() && (t.Least != 0 || t.Most != 0 || t.Leave != 0), t.Name, "", "least, most and leave are for ids that are offset or dense")
+	c.faultIf(t.IDs != IDsOffset && len(t.Offsets) > 0, t.Name, "", "offsets are for ids that are offset")
+	c.faultIf(t.Least < 0 || t.Most < 0 || t.Leave < 0, t.Name, "", "least, most and leave: want numbers from 0 on")
+	c.faultIf(t.Most > 0 && t.Least > t.Most, t.Name, "", "least is %d, and most %d", t.Least, t.Most)
+	for _, source := range slices.Sorted(maps.Keys(t.Offsets)) {
+		c.sources(t, "", "offsets", []string{source})
+		c.faultIf(t.Offsets[source] < 0, t.Name, "", "the offset of %q is %d: want a number from 0 on", source, t.Offsets[source])
+	}
+}
+
+// questions complains of questions that have no answer, or one that can't be.
+func (c *checker) questions() {
+	for i, q := range c.plan.Questions {
+		name := "question " + strconv.Quote(q.Name)
+		c.faultIf(slices.ContainsFunc(c.plan.Questions[:i], func(other *Question) bool { return other.Name == q.Name }), "", "", "%s is there twice", name)
+		switch {
+		case q.Answer == "" && isDecided(c.plan, q):
+		case q.Answer == "":
+			c.fault("", "", "%s is not decided: %s", name, q)
+		case q.Answer != AnswerPlain && q.Answer != AnswerKey && q.Answer != AnswerEach && c.plan.Table(q.Answer) == nil:
+			c.fault("", "", "%s: the answer %q is no table", name, q.Answer)
+		default:
+			c.answered(q)
+		}
+	}
+}
+
+// answered complains of columns of a question that nobody has decided and that are not what the answer says.
+func (c *checker) answered(q *Question) {
+	for _, t := range c.plan.Tables {
+		for _, column := range t.Columns {
+			if !t.Skip && !column.Decided && slices.Contains(q.Columns, t.Name+"."+column.Name) && !column.says(q.Answer) {
+				c.fault(t.Name, column.Name, "question %q has the answer %s, and the role is %s: a complete plan does what the roles say", q.Name, q.Answer, column.Role)
+			}
+		}
+	}
+}
+
+// databaseName is what names of databases are in a plan, so that none has a dot.
+var databaseName = regexp.MustCompile("^[A-Za-z0-9_-]+$")
+
+const ofSQLite = "a database of SQLite is a file; put the tables into one, or merge one file after the other"
+
+// databases complains of databases that can't be, and of tables that are in none.
+func (c *checker) databases() {
+	p := c.plan
+	c.faultIf(len(p.Databases) > 0 && c.dialect == sqldialect.SQLite, "", "", "several databases: %s", ofSQLite)
+	for i, name := range p.Databases {
+		c.faultIf(!databaseName.MatchString(name), "", "", "database %q: want letters, digits, underscores or hyphens of ASCII", name)
+		c.faultIf(slices.Contains(p.Databases[:i], name), "", "", "database %q is there twice", name)
+	}
+	for _, t := range p.Tables {
+		if database, name := p.Split(t.Name); len(p.Databases) > 0 && (database == "" || name == "") {
+			c.fault(t.Name, "", "its name does not begin with one of the databases %q and a dot", p.Databases)
+		}
+	}
+}
+
+// CheckDatabases returns an [*Error] if a source or the target, as where says, does not have the databases of the plan:
+// databases are their names there, by their names in the plan.
+func (p *Plan) CheckDatabases(where string, databases map[string]string) error {
+	fault := func(reason string) error { return &Error{Reason: where + ": " + reason} }
+	if len(databases) > 0 && p.Dialect == sqldialect.SQLite.String() {
+		return fault("several databases: " + ofSQLite)
+	}
+	if names := slices.Sorted(maps.Keys(databases)); !slices.Equal(names, slices.Sorted(slices.Values(p.Databases))) {
+		return fault("its databases are " + strings.Join(names, ", ") + ", and those of the plan are " + strings.Join(p.Databases, ", "))
+	}
+	seen := map[string]string{}
+	for _, name := range p.Databases {
+		switch is := databases[name]; {
+		case is == "":
+			return fault("database " + strconv.Quote(name) + " has no name there")
+		case seen[is] != "":
+			return fault("databases " + strconv.Quote(seen[is]) + " and " + strconv.Quote(name) + " are both " + strconv.Quote(is))
+		case is != name && p.Dialect == sqldialect.Postgres.String():
+			return fault("database " + strconv.Quote(name) + " is schema " + strconv.Quote(is) + ": types, defaults and indexes name schemas of PostgreSQL, so they must be called alike everywhere; rename it in a copy")
+		default:
+			seen[is] = name
+		}
+	}
+	return nil
 }

@@ -1,49 +1,16 @@
 package plan
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/jsonpath"
+	"github.com/shardsnow/snow/merge/internal/packed"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
-
-func (c *checker) created(t *Table) {
-	if t.Zone != "" {
-		if _, err := time.LoadLocation(t.Zone); err != nil {
-			c.fault(t.Name, "", "zone %q: %v", t.Zone, err)
-		}
-	}
-	if t.Created == "" {
-		return
-	}
-	column := t.Column(t.Created)
-	if column == nil {
-		c.fault(t.Name, "", "created names %q, which is no column", t.Created)
-		return
-	}
-	if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Time && s.Kind != sqltype.Integer {
-		c.fault(t.Name, column.Name, "dates ids, but type %q is neither a time nor an integer", column.Type)
-	}
-	for _, source := range t.NewIDs {
-		c.faultIf(!column.In(source), t.Name, column.Name, "dates ids, but source %q does not have it", source)
-	}
-}
-
-// A columnChecker collects the errors of a column.
-type columnChecker struct {
-	*checker
-	table  *Table
-	column *Column
-}
-
-func (c *columnChecker) fault(format string, args ...any) { c.faultIf(true, format, args...) }
-
-func (c *columnChecker) faultIf(is bool, format string, args ...any) {
-	c.checker.faultIf(is, c.table.Name, c.column.Name, format, args...)
-}
 
 func (c *columnChecker) check() {
 	t, column := c.table, c.column
@@ -179,4 +146,105 @@ func (c *columnChecker) distinct(field string, of func(*Reference) string) {
 	for i, r := range c.column.Refers {
 		c.faultIf(slices.ContainsFunc(c.column.Refers[:i], func(other *Reference) bool { return of(other) == of(r) }), "two references have the %s %q", field, of(r))
 	}
+}
+
+// packed complains of a format that is none, of places that the format does not have, and of types that can't have
+// such values.
+func (c *columnChecker) packed(s sqltype.Type) {
+	column := c.column
+	format, err := packed.ParseFormat(column.Format)
+	if err != nil {
+		c.fault("%v", err)
+		return
+	}
+	c.distinct("place", func(r *Reference) string { return r.Path })
+	var places []string
+	for _, r := range column.Refers {
+		c.faultIf(r.Value != "", "a place has no value")
+		places = append(places, r.Path)
+	}
+	if format.Kind == packed.Hooks {
+		c.faultIf(column.Separator != "", "separator is for fields")
+	} else if _, err := format.New(places, column.Separator, [2]bool{}); err != nil {
+		c.fault("%v", err)
+	}
+	switch typed := c.dialect != sqldialect.SQLite; {
+	case typed && format.Number() && s.Kind != sqltype.Integer:
+		c.fault("its format is of integers, but type %q is none", column.Type)
+	case typed && format.Kind != packed.Hooks && !format.Number() && s.Kind != sqltype.Text && s.Kind != sqltype.Bytes:
+		c.fault("its format is of texts, but type %q is none", column.Type)
+	}
+	c.faultIf(format.Half() == (column.By == ""), "by is %q: halves have the column of the other half there, and other formats nothing", column.By)
+	if format.Half() && column.By != "" {
+		c.half(format)
+	}
+}
+
+// half complains of two columns that are not the halves of one id.
+func (c *columnChecker) half(format packed.Format) {
+	column, other := c.column, c.table.Column(c.column.By)
+	if other == nil || other == column || other.Role != RolePacked || other.By != column.Name {
+		c.fault("by is %q: want the column with the other half, whose by is %q", column.By, column.Name)
+		return
+	}
+	theirs, err := packed.ParseFormat(other.Format)
+	switch {
+	case err != nil: // which is a fault of the other column
+	case !theirs.Half() || theirs.Kind == format.Kind || theirs.Bits != format.Bits:
+		c.fault("format is %q, and that of the other half %q: want high and low of the same number of bits", column.Format, other.Format)
+	case !slices.EqualFunc(column.Refers, other.Refers, func(a, b *Reference) bool { return *a == *b }) || !slices.Equal(column.None, other.None) || column.Orphans != other.Orphans || column.Gone != other.Gone:
+		c.fault("refers, none, orphans and gone differ from those of the other half, %q", other.Name)
+	}
+	c.beside(other)
+}
+
+// kinds complains of kinds that disagree, and of formats that are none or that the column can't have.
+func (c *columnChecker) kinds(s sqltype.Type) {
+	c.distinct("value", func(r *Reference) string { return strings.TrimSpace(r.Value + " " + r.Path) })
+	for _, r := range c.column.Refers {
+		kind, _ := c.column.Kind(r.Value)
+		if kind.Refers[0].Format != r.Format {
+			c.fault("kind %q has the formats %q and %q", r.Value, kind.Refers[0].Format, r.Format)
+		}
+		if r.Format == "" {
+			continue
+		}
+		c.faultIf(r.Table == "", "kind %q has a format, so it needs tables", r.Value)
+		c.faultIf(c.dialect != sqldialect.SQLite && s.Kind != sqltype.Text && s.Kind != sqltype.Bytes && s.Kind != sqltype.JSON, "kind %q has a format, but type %q is no text", r.Value, c.column.Type)
+		if err := checkKind(kind); err != nil {
+			c.fault("kind %q: %v", r.Value, err)
+		}
+		c.faultIf(kind.Role == RolePacked && c.column.BecomesNull() && c.column.NoneID() == "", "orphans become null, but none has no id for no row: a packed value has to have one in their place")
+	}
+}
+
+// checkKind returns what is wrong with the format of a kind.
+func checkKind(kind *Column) error {
+	var places []string
+	for _, r := range kind.Refers {
+		places = append(places, r.Path)
+	}
+	switch kind.Role {
+	case RoleList:
+		if len(places) != 1 || places[0] != "" {
+			return errors.New("a list refers to one table, without path")
+		}
+		return nil
+	case RoleJSON:
+		for _, place := range places {
+			if _, err := jsonpath.Parse(place); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	format, err := packed.ParseFormat(kind.Format)
+	switch {
+	case err != nil:
+	case format.Number():
+		err = fmt.Errorf("its format, %q, is of integers", kind.Format)
+	case format.Kind != packed.Hooks:
+		_, err = format.New(places, kind.Separator, [2]bool{})
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -22,8 +23,6 @@ func (d *Decisions) Complete(schema *Plan) (*Plan, error) {
 	}
 	return c.Plan, nil
 }
-
-func (c *completer) err() error { return errors.Join(c.errs...) }
 
 // fits returns an error if the decisions are for other sources, or for other tables.
 func (d *Decisions) fits(schema *Plan) error {
@@ -52,7 +51,7 @@ func (d *Decisions) fits(schema *Plan) error {
 		switch made[name] = digest; {
 		case t == nil:
 			errs = append(errs, &Error{Table: name, Reason: "is gone since the plan was made"})
-		case t.digest() != digest:
+		case digestOf(t) != digest:
 			errs = append(errs, &Error{Table: name, Reason: "has changed since the plan was made: a column, its type, a key or the sources that have it"})
 		}
 	}
@@ -87,50 +86,6 @@ func clone(p *Plan) *Plan {
 	return &copied
 }
 
-// A completer lays decisions over a plan.
-type completer struct {
-	*Decisions
-	*Plan
-	claims   map[*Column][]claim
-	suspects map[*Column][]string // by the questions of the file
-	asked    map[*Column]*Asked   // the question that says what it is
-	template bool                 // names that do not exist are left out, and what is not decided stays
-	left     []Name               // which they are
-	errs     []error
-}
-
-func (c *completer) failIf(err error) bool {
-	if err != nil {
-		c.errs = append(c.errs, err)
-	}
-	return err != nil
-}
-
-// places returns the columns of a name. It is an error if there are none, except in a template.
-func (c *completer) places(n Name) (found []place, exact bool) {
-	found, exact, err := c.columns(n)
-	if err != nil && c.template {
-		if _, bad := c.Plan.parse(n, 1); bad == nil {
-			c.left = append(c.left, n)
-			return nil, exact
-		}
-	}
-	c.failIf(err)
-	return found, exact
-}
-
-func (c *completer) tablesOf(n Name) []*Table {
-	found, err := c.tables(n)
-	if err != nil && c.template {
-		if _, bad := c.Plan.parse(n, 0); bad == nil {
-			c.left = append(c.left, n)
-			return nil
-		}
-	}
-	c.failIf(err)
-	return found
-}
-
 // complete calls afterRoles when it is known which columns are keys.
 func (c *completer) complete(afterRoles func()) {
 	if c.Decisions.Types != nil {
@@ -146,7 +101,7 @@ func (c *completer) complete(afterRoles func()) {
 	}
 	c.settleColumns()
 	c.change()
-	c.Plan.followReferences()
+	followReferences(c.Plan)
 	afterRoles()
 	c.ids()
 	c.unique()
@@ -207,29 +162,6 @@ func (c *completer) thereOf(s state, names []Name) state {
 	return s
 }
 
-func (c *completer) claim(column *Column, s state, exact, keep bool, at Name) {
-	rank := rankProposedPattern
-	if s.decided {
-		rank = rankPattern
-	}
-	if exact {
-		rank++
-	}
-	c.claims[column] = append(c.claims[column], claim{rank: rank, state: s, keep: keep, at: at})
-}
-
-// isDecided reports whether a claim decides a column, as questions have it.
-func (c *completer) isDecided(raw string) bool {
-	for _, t := range c.Plan.Tables {
-		for _, column := range t.Columns {
-			if (place{t, column}).raw() == raw {
-				return slices.ContainsFunc(c.claims[column], func(one claim) bool { return one.rank >= rankAnswer })
-			}
-		}
-	}
-	return false
-}
-
 // settleColumns gives each column what its claims say, and its suspects.
 func (c *completer) settleColumns() {
 	for _, t := range c.Plan.Tables {
@@ -257,7 +189,7 @@ func (c *completer) change() {
 		case t != nil:
 			was := t.Unique
 			c.failIf(change.apply(t, t.Column))
-			t.keepRules(was)
+			keepRules(t, was)
 		case !c.template:
 			c.errs = append(c.errs, change.Table.fault("%q names no table of the sources", change.Table.Text))
 		case !slices.Contains(c.left, change.Table):
@@ -267,10 +199,6 @@ func (c *completer) change() {
 	for _, t := range c.Plan.Tables {
 		t.Columns = slices.DeleteFunc(t.Columns, func(column *Column) bool { return slices.Contains(t.Without, column.Name) })
 	}
-}
-
-func (c *completer) changed(t *Table, field string) bool {
-	return slices.ContainsFunc(c.Decisions.Tables, func(change TableChange) bool { return change.Table.Text == t.Name && change.has(field) })
 }
 
 // ids sets which rows get new ids, with which time, and which tables are left out.
@@ -379,17 +307,23 @@ func (c *completer) unique() {
 	}
 }
 
-// answerOf gives a unique key the rule that is the answer. An entry of unique counts more than the answer about
-// several keys, and is an error if it contradicts the answer about its key alone.
-func (q *Asked) answerOf(u *Unique, at Name) error {
-	switch answer := q.Answer.Text; {
-	case answer == "":
-	case answer == AnswerYes, u.Decided && Rule(answer) == u.Rule:
-		u.Decided = true
-	case u.Decided && len(q.Unique) == 1:
-		return at.fault("%q is decided as %s by an entry of unique, and answered %q", at.Text, u.Rule, answer)
-	case !u.Decided:
-		u.Rule, u.Decided = Rule(answer), true
+// kinds sets what new ids are. A template without ids says nothing of them.
+func (c *completer) kinds() {
+	for _, t := range c.Plan.Tables {
+		if t.Skip || c.template && c.Decisions.IDs == "" {
+			continue
+		}
+		if !c.changed(t, "ids") {
+			t.IDs = c.Decisions.IDs
+		}
+		if t.IDs.AreNumbers() && !c.changed(t, "leave") {
+			t.Leave = c.Decisions.Leave
+		}
+		if t.IDs == IDsOffset && !c.changed(t, "offsets") {
+			t.Offsets = t.offsetsOf(c.Decisions.Offsets)
+			if c.template { // of other sources
+				maps.DeleteFunc(t.Offsets, func(source string, _ int64) bool { return !slices.Contains(c.Plan.Sources, source) })
+			}
+		}
 	}
-	return nil
 }

@@ -127,12 +127,6 @@ func (q *Asked) noneOf(at place) []string {
 	return q.None
 }
 
-// inKey reports whether a column is one of the primary key or of a unique key.
-func (at place) inKey() bool {
-	return slices.Contains(at.table.PrimaryKey, at.column.Name) ||
-		slices.ContainsFunc(at.table.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, at.column.Name) })
-}
-
 // answer returns the claim of a question's answer, or nil if there is none.
 func (c *completer) answer(q *Asked, none []string) (*claim, error) {
 	at := Name{Text: q.Answer.Text, Line: q.Answer.line}
@@ -167,4 +161,19 @@ func (c *completer) answer(q *Asked, none []string) (*claim, error) {
 	}
 	s.decided = true
 	return &claim{rank: rankAnswer, state: s, keep: true}, nil
+}
+
+// answerOf gives a unique key the rule that is the answer. An entry of unique counts more than the answer about
+// several keys, and is an error if it contradicts the answer about its key alone.
+func (q *Asked) answerOf(u *Unique, at Name) error {
+	switch answer := q.Answer.Text; {
+	case answer == "":
+	case answer == AnswerYes, u.Decided && Rule(answer) == u.Rule:
+		u.Decided = true
+	case u.Decided && len(q.Unique) == 1:
+		return at.fault("%q is decided as %s by an entry of unique, and answered %q", at.Text, u.Rule, answer)
+	case !u.Decided:
+		u.Rule, u.Decided = Rule(answer), true
+	}
+	return nil
 }

@@ -98,3 +98,53 @@ func prefixes(places []place) (all []string) {
 	})
 	return all
 }
+
+// A shortener finds decisions step by step. After each step it looks at what plan the decisions make so far.
+type shortener struct {
+	plan, schema *Plan
+	d            *Decisions
+	made         *Plan
+}
+
+func (s *shortener) complete() (err error) {
+	s.made, err = s.d.Complete(s.schema)
+	return err
+}
+
+// groups calls write for each group of columns for which group returns the same text, with what it returned for the
+// first.
+func (s *shortener) groups(group func(place) (string, any), write func(made any, names []Name)) {
+	places, firsts := map[string][]place{}, map[string]any{}
+	var order []string
+	for _, t := range s.plan.Tables {
+		for _, c := range t.Columns {
+			key, made := group(place{t, c})
+			if made == nil {
+				continue
+			}
+			if places[key] == nil {
+				order, firsts[key] = append(order, key), made
+			}
+			places[key] = append(places[key], place{t, c})
+		}
+	}
+	for _, key := range order {
+		write(firsts[key], cover(s.schema, s.inSchema(places[key])))
+	}
+}
+
+// exists reports whether what a column refers to exists: otherwise Check refuses the plan, and no entry of
+// references can say it.
+func (s *shortener) exists(at place) bool {
+	return at.column.state().checkTables(s.schema, at.table, Name{}) == nil
+}
+
+// inSchema returns the same places in the schema.
+func (s *shortener) inSchema(places []place) (same []place) {
+	for _, at := range places {
+		if t := s.schema.Table(at.table.Name); t != nil && t.Column(at.column.Name) != nil {
+			same = append(same, place{t, t.Column(at.column.Name)})
+		}
+	}
+	return same
+}

@@ -4,10 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -178,10 +175,10 @@ type TableChange struct {
 // displayWidth is what MariaDB and older versions of MySQL write behind an integer type, and newer versions do not.
 var displayWidth = regexp.MustCompile(`\b((?:tiny|small|medium|big)?int(?:eger)?) ?\(\d+\)`)
 
-// digest returns eight characters that change, but for an accident of one in four billion, if a table of a plan
+// digestOf returns eight characters that change, but for an accident of one in four billion, if a table of a plan
 // without decisions does, in anything that a decision may depend on: its columns, their types, its keys, the
 // sources that have it.
-func (t *Table) digest() string {
+func digestOf(t *Table) string {
 	h := sha256.New()
 	write := func(values ...any) { _, _ = fmt.Fprintf(h, "%q\n", values) }
 	write(t.Name, t.Sources, t.PrimaryKey)
@@ -198,121 +195,50 @@ func (t *Table) digest() string {
 	return hex.EncodeToString(h.Sum(nil))[:8]
 }
 
-// Rebind is [Decisions.Complete] for sources of other names, such as next month's servers: the first source of
-// schema takes the place of the first one of the decisions, the second replaces the second, and so on, wherever the
-// decisions name sources.
-//
-// Where there are more sources than the decisions have, or fewer, none of them can take a place. Then the decisions
-// must say the same of all their sources: new_ids names all of them or none, and nothing else names any. Decisions
-// of which a source keeps its name and comes at another place are refused with an [*Error], because it is not known
-// which of both is meant.
-func (d *Decisions) Rebind(schema *Plan) (*Plan, error) {
-	if slices.Equal(d.Sources, schema.Sources) {
-		return d.Complete(schema)
-	}
-	for i, name := range schema.Sources {
-		if at := slices.Index(d.Sources, name); at >= 0 && at != i {
-			return nil, &Error{Reason: fmt.Sprintf("source %q is number %d of the plan, and is given as number %d: give the sources in the plan's order", name, at+1, i+1)}
-		}
-	}
-	if len(d.Sources) != len(schema.Sources) {
-		return d.completeForAll(schema)
-	}
-	before, after := map[string]string{}, map[string]string{}
-	for i, name := range schema.Sources {
-		before[name], after[d.Sources[i]] = d.Sources[i], name
-	}
-	p, err := d.Complete(schema.renamed(before))
-	if err != nil {
-		return nil, err
-	}
-	return p.renamed(after), nil
+// IsZero reports whether nobody has answered.
+func (a Answer) IsZero() bool { return a.Text == "" && a.Meaning == nil }
+
+// kinds is the form of a []Kind in a file: a mapping by values.
+type kinds []Kind
+
+// A Kind says what the values of a column are where the column By has some value: AnyKind stands for all that no other
+// kind has.
+type Kind struct {
+	Value string
+	// a table, plain, or how several ids are in the value: list, json or format
+	Is Answer
 }
 
-// completeForAll is Rebind for another number of sources.
-func (d *Decisions) completeForAll(schema *Plan) (*Plan, error) {
-	all := *d
-	all.Sources = schema.Sources
-	fault := func(what string) error {
-		return &Error{Reason: fmt.Sprintf("it is for %d sources, not %d, and %s: inspect with it as a template", len(d.Sources), len(schema.Sources), what)}
+// addKind adds a reference to the last kind, if it has the same value, or a new one.
+func (k kinds) addKind(r *Reference) kinds {
+	table := r.Table
+	if table == "" {
+		table = AnswerPlain
 	}
-	switch {
-	case len(d.NewIDs) == 0:
-	case slices.Equal(slices.Sorted(slices.Values(d.NewIDs)), slices.Sorted(slices.Values(d.Sources))):
-		all.NewIDs = schema.Sources
+	if r.Format == "" {
+		return append(k, Kind{Value: r.Value, Is: Answer{Text: table}})
+	}
+	one := (&Column{}).kind(r)
+	m := &Meaning{Separator: one.Separator}
+	if last := len(k) - 1; last >= 0 && k[last].Value == r.Value && k[last].Is.Meaning != nil {
+		m, k = k[last].Is.Meaning, k[:last]
+	}
+	switch one.Role {
+	case RoleList:
+		m.List = r.Table
+	case RoleJSON:
+		m.JSON = append(m.JSON, Pair{r.Path, table})
 	default:
-		return nil, fault("new_ids names only some of them")
+		m.Format, m.IDs = one.Format, append(m.IDs, Pair{r.Path, table})
 	}
-	if len(d.Offsets) > 0 {
-		return nil, fault("offsets names some of them")
-	}
-	p, err := all.Complete(schema)
-	if err != nil {
-		return nil, err
-	}
-	named := func(names []string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(schema.Sources, name) })
-	}
-	for _, t := range p.Tables {
-		wrong := named(t.Sources) || named(t.NewIDs) || named(slices.Collect(maps.Keys(t.Offsets)))
-		for _, c := range t.Columns {
-			wrong = wrong || named(c.Sources)
-		}
-		for _, u := range t.Unique {
-			wrong = wrong || named(u.Prefer)
-		}
-		for _, c := range t.WithoutRows {
-			wrong = wrong || named(c.Sources)
-		}
-		if wrong {
-			return nil, fault("says something of one of them in table " + strconv.Quote(t.Name))
-		}
-	}
-	return p, nil
+	return append(k, Kind{Value: r.Value, Is: Answer{Meaning: m}})
 }
 
-// renamed returns the plan with other names of its sources, in new tables.
-func (p *Plan) renamed(to map[string]string) *Plan {
-	names := func(all []string) []string {
-		if all == nil {
-			return nil
-		}
-		other := make([]string, len(all))
-		for i, name := range all {
-			other[i] = name
-			if now, ok := to[name]; ok {
-				other[i] = now
-			}
-		}
-		return other
+// hasTwice reports whether two kinds have one value.
+func (k kinds) hasTwice() bool {
+	seen := map[string]bool{}
+	for _, one := range k {
+		seen[one.Value] = true
 	}
-	other := *p
-	other.Sources, other.Tables = names(p.Sources), nil
-	for _, t := range p.Tables {
-		table := *t
-		table.Sources, table.NewIDs, table.Columns, table.Unique, table.WithoutRows = names(t.Sources), names(t.NewIDs), nil, nil, nil
-		if t.Offsets != nil {
-			table.Offsets = map[string]int64{}
-			for name, offset := range t.Offsets {
-				table.Offsets[names([]string{name})[0]] = offset
-			}
-		}
-		for _, c := range t.Columns {
-			column := *c
-			column.Sources = names(c.Sources)
-			table.Columns = append(table.Columns, &column)
-		}
-		for _, u := range t.Unique {
-			unique := *u
-			unique.Prefer = names(u.Prefer)
-			table.Unique = append(table.Unique, &unique)
-		}
-		for _, c := range t.WithoutRows {
-			condition := *c
-			condition.Sources = names(c.Sources)
-			table.WithoutRows = append(table.WithoutRows, &condition)
-		}
-		other.Tables = append(other.Tables, &table)
-	}
-	return &other
+	return len(seen) < len(k)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -192,17 +191,6 @@ func scalar(n *yaml.Node) (text string, err error) {
 	return n.Value, nil
 }
 
-var integer = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
-
-// textNode writes integers as people do: without quotes.
-func textNode(text string) *yaml.Node {
-	n := &yaml.Node{}
-	if n.SetString(text); integer.MatchString(text) {
-		n.Tag = "!!int"
-	}
-	return n
-}
-
 // MarshalYAML writes the name without the line.
 func (n Name) MarshalYAML() (any, error) { return n.Text, nil }
 
@@ -307,9 +295,6 @@ func (p *pairs) UnmarshalYAML(node *yaml.Node) error {
 	})
 }
 
-// IsZero reports whether nobody has answered.
-func (a Answer) IsZero() bool { return a.Text == "" && a.Meaning == nil }
-
 // MarshalYAML writes nothing after the colon where there is no answer.
 func (a Answer) MarshalYAML() (any, error) {
 	switch {
@@ -342,4 +327,40 @@ func (a *Answer) UnmarshalYAML(node *yaml.Node) (err error) {
 	a.Text, err = scalar(node)
 	a.Text = strings.TrimSpace(a.Text)
 	return err
+}
+
+// MarshalYAML writes a mapping.
+func (k kinds) MarshalYAML() (any, error) {
+	mapping := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	for _, one := range k {
+		value := textNode(one.Is.Text)
+		if one.Is.Meaning != nil {
+			is, err := one.Is.MarshalYAML()
+			if err != nil {
+				return nil, err
+			}
+			value = is.(*yaml.Node) //nolint:forcetypeassert // of a Meaning it is one
+		}
+		mapping.Content = append(mapping.Content, textNode(one.Value), value)
+	}
+	return mapping, nil
+}
+
+// UnmarshalYAML reads a mapping, and keeps its order.
+func (k *kinds) UnmarshalYAML(node *yaml.Node) error {
+	*k = nil
+	return eachField(node, "of tables by values, such as {player: players}", func(key, value *yaml.Node) error {
+		var one Kind
+		var err error
+		if one.Value, err = scalar(key); err != nil {
+			return err
+		}
+		if value.Kind != yaml.MappingNode {
+			one.Is.Text, err = scalar(value)
+		} else {
+			err = one.Is.UnmarshalYAML(value)
+		}
+		*k = append(*k, one)
+		return err
+	})
 }

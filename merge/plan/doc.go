@@ -4,28 +4,27 @@
 //
 //	shorten.go            Shorten: the decisions of a plan
 //	shorten_question.go   questions and suspects, as a file has them
+//	cover.go              groups of columns, and names and patterns for them
+//	template.go           decisions for other sources: Apply, In, Rebind
 //	complete.go           Complete: the plan of decisions
 //	complete_question.go  questions and their answers, as a file has them
-//	answer.go             questions and their answers in a plan; templates
-//	cover.go              names and patterns for columns
-//	databases.go          plans of several databases
-//	template_database.go  templates for one of several databases
-//	name.go               what names and patterns stand for
-//	meaning.go            what columns are, and which of several entries counts
-//	kinds.go              what columns are by the value of another one
-//	overlay.go            changes of single fields
+//	completer.go          what names of decisions stand for, and what is claimed of columns
+//	answer.go             questions and their answers in a plan
+//	ids.go                which rows get new ids when there are more keys, what new ids most tables have, and where
+//	                      references lead on to
 //	decisions_file.go     reads and writes files of decisions
-//	decisions.go          the types of decisions; Rebind: their plan for sources of other names
+//	overlay.go            changes of single fields
+//	meaning.go            what columns and unique keys are, and which of several entries counts
+//	name.go               what names and patterns stand for
+//	decisions.go          the types of decisions
 //	read.go               reads and writes complete plans, as YAML and JSON
 //	schema.go             Schema
-//	rows.go               which rows are left out, are renamed, or leave values to another row
-//	ids.go                what new ids are
-//	follow.go             references that lead on to others, and types that columns do not get
+//	check.go              Check of tables, keys, questions and databases
+//	check_column.go       Check of columns
+//	check_rows.go         Check of what leaves rows out, renames them, or combines their values
 //	target_type.go        the types that columns have in the target: keys get wide enough for new ids
-//	check.go              Check of tables and keys
-//	check_column.go       Check of columns; check_packed.go: of packed ids
 //	order.go              the orders of copying tables and of giving new ids
-//	question.go           questions of a plan
 //	fault.go              Error, and what collects errors
+//	lookup.go             what the fields of a plan say together
 //	plan.go               the types
 package plan

@@ -104,7 +104,7 @@ func (p *Plan) CheckSources() error {
 }
 
 // checkNil refuses empty entries of lists, so that no other code meets them.
-func (p *Plan) checkNil() error {
+func checkNil(p *Plan) error {
 	if slices.Contains(p.Tables, nil) {
 		return errors.New("an entry of tables is empty")
 	}
@@ -147,4 +147,25 @@ func dialectOf(name string) sqldialect.Dialect {
 		}
 	}
 	return 0
+}
+
+// checkNil refuses empty entries.
+func (q *Question) checkNil() error {
+	if slices.Contains(q.Candidates, nil) {
+		return fmt.Errorf("question %q: an entry of candidates is empty", q.Name)
+	}
+	return nil
+}
+
+// A columnChecker collects the errors of a column.
+type columnChecker struct {
+	*checker
+	table  *Table
+	column *Column
+}
+
+func (c *columnChecker) fault(format string, args ...any) { c.faultIf(true, format, args...) }
+
+func (c *columnChecker) faultIf(is bool, format string, args ...any) {
+	c.checker.faultIf(is, c.table.Name, c.column.Name, format, args...)
 }

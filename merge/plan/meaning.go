@@ -304,9 +304,78 @@ func resolve(base state, claims []claim) (state, error) {
 	return base, nil
 }
 
-func (n Name) String() string {
-	if n.Line > 0 {
-		return fmt.Sprintf("%q of line %d", n.Text, n.Line)
+// sameClash reports whether two unique keys have the same rule in every respect.
+func sameClash(a, b *Unique) bool {
+	return reflect.DeepEqual(a.clash(), b.clash())
+}
+
+// clash returns what an entry of unique says of the key.
+func (u *Unique) clash() *Clash {
+	c := &Clash{
+		Rule: u.Rule, Rename: u.Rename, Suffix: u.Suffix, Prefer: u.Prefer, Proposed: !u.Decided,
+		Template: u.Template, Pattern: u.Pattern, Winner: u.Winner, Both: u.Both, Set: u.Set, Least: u.Least, Most: u.Most,
 	}
-	return fmt.Sprintf("%q", n.Text)
+	if len(c.Prefer) == 0 {
+		c.Prefer = nil
+	}
+	if len(c.Winner) == 0 {
+		c.Winner = nil
+	}
+	if len(c.Set) == 0 {
+		c.Set = nil
+	}
+	return c
+}
+
+// set is the inverse of clash.
+func (c *Clash) set(u *Unique) {
+	u.Rule, u.Rename, u.Suffix, u.Prefer, u.Decided = c.Rule, c.Rename, c.Suffix, c.Prefer, !c.Proposed
+	u.Template, u.Pattern, u.Winner, u.Both, u.Set = c.Template, c.Pattern, c.Winner, c.Both, c.Set
+	u.Least, u.Most = c.Least, c.Most
+}
+
+// keepRules gives the unique keys without a rule in tables the rules that they had, or fail if they are new.
+func keepRules(t *Table, was []*Unique) {
+	for _, u := range t.Unique {
+		if u == nil || u.Rule != "" {
+			continue
+		}
+		at := slices.IndexFunc(was, func(o *Unique) bool { return slices.Equal(o.Columns, u.Columns) })
+		if at < 0 {
+			u.Rule = RuleFail
+			continue
+		}
+		was[at].clash().set(u)
+		u.Suspects = was[at].Suspects
+	}
+}
+
+// refers returns the references of a kind.
+func (k Kind) refers() ([]*Reference, error) {
+	m := k.Is.Meaning
+	if m == nil {
+		return []*Reference{{Value: k.Value, Table: tableOf(k.Is.Text)}}, nil
+	}
+	if m.To != "" || m.By != "" || len(m.None) > 0 || m.Orphans != "" || m.Gone != "" || m.Proposed || len(m.Columns) > 0 {
+		return nil, fmt.Errorf("kind %q: want a table, plain, list, json or format: all else is said of the column", k.Value)
+	}
+	s, err := m.state()
+	if err != nil {
+		return nil, fmt.Errorf("kind %q: %w", k.Value, err)
+	}
+	format := s.format
+	switch s.role {
+	case RoleList:
+		format = formatList
+	case RoleJSON:
+		format = formatJSON
+	}
+	if s.separator != "" {
+		format += " " + s.separator
+	}
+	var refers []*Reference
+	for _, r := range s.refers {
+		refers = append(refers, &Reference{Value: k.Value, Table: r.Table, Path: r.Path, Format: format})
+	}
+	return refers, nil
 }

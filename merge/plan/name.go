@@ -244,3 +244,24 @@ func (p *Plan) uniqueKeys(n Name) (found []*Unique, err error) {
 	}
 	return found, nil
 }
+
+// escapeTable is escape for a table, whose database is a part of its own.
+func (p *Plan) escapeTable(name string) string {
+	if database, table := p.Split(name); database != "" {
+		return escape(database) + "." + escape(table)
+	}
+	return escape(name)
+}
+
+// inKey reports whether a column is one of the primary key or of a unique key.
+func (at place) inKey() bool {
+	return slices.Contains(at.table.PrimaryKey, at.column.Name) ||
+		slices.ContainsFunc(at.table.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, at.column.Name) })
+}
+
+func (n Name) String() string {
+	if n.Line > 0 {
+		return fmt.Sprintf("%q of line %d", n.Text, n.Line)
+	}
+	return fmt.Sprintf("%q", n.Text)
+}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -85,7 +86,7 @@ func (c TableChange) apply(t *Table, find func(name string) *Column) error {
 	if err := load(own, t); err != nil {
 		return err
 	}
-	if err := (&Plan{Tables: []*Table{t}}).checkNil(); err != nil {
+	if err := checkNil(&Plan{Tables: []*Table{t}}); err != nil {
 		return &Error{Line: c.Table.Line, Reason: err.Error()}
 	}
 	return nil
@@ -211,4 +212,34 @@ func mergeFields(into, from *yaml.Node) {
 			into.Content[at+1] = value
 		}
 	}
+}
+
+var integer = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
+
+// textNode writes integers as people do: without quotes.
+func textNode(text string) *yaml.Node {
+	n := &yaml.Node{}
+	if n.SetString(text); integer.MatchString(text) {
+		n.Tag = "!!int"
+	}
+	return n
+}
+
+// lineOf returns the line of a field, by the keys that lead to it, or 0 if it is not changed.
+func (c TableChange) lineOf(keys ...string) (line int) {
+	at := c.fields
+	for _, key := range keys {
+		var next *yaml.Node
+		_ = eachField(at, "by names", func(k, value *yaml.Node) error {
+			if k.Value == key {
+				next, line = value, k.Line
+			}
+			return nil
+		})
+		if next == nil {
+			return 0
+		}
+		at = next
+	}
+	return max(1, line)
 }

@@ -1,10 +1,5 @@
 package plan
 
-import (
-	"slices"
-	"strings"
-)
-
 // A Plan says what a merge does with every column of every table. [github.com/shardsnow/snow/merge.Inspect] proposes
 // a plan, and people review and edit it. A merge writes nothing before each suspect of its plan is decided, see
 // [Plan.Check].
@@ -182,6 +177,16 @@ type Reference struct {
 	Format string `json:"format,omitempty" yaml:"format,omitempty"`
 }
 
+// AnyKind is the value of a [Reference] for all values of the column By that no other one has.
+const AnyKind = "*"
+
+// The formats of a [Reference] of RolePolymorphic, besides the ones of RolePacked. What is between the ids of a list
+// follows a space; nothing means a comma.
+const (
+	formatList = "list"
+	formatJSON = "json"
+)
+
 // Orphans says what becomes of a reference to a row that does not exist. A value that is no id (an integer of 64 bits
 // without a plus sign or leading zeros) is an error in any case, unless it is in None.
 type Orphans string
@@ -276,97 +281,77 @@ type Index struct {
 	Statement string   `json:"statement,omitempty" yaml:"statement,omitempty"`
 }
 
-// Table returns the table of a name, or nil.
-func (p *Plan) Table(name string) *Table {
-	return first(p.Tables, func(t *Table) bool { return t.Name == name })
+// A Condition says which rows of a table do not go along.
+type Condition struct {
+	// Where is a condition in the SQL of the sources, such as level < 10 AND last_login < '2020-01-01'. It is
+	// evaluated once, in the source, before anything is decided on rows. Databases of the plan are in braces, as in
+	// {auth}.account.
+	Where string `json:"where" yaml:"where"`
+
+	// Except is another one: rows for which it is true, or neither true nor false, stay.
+	Except string `json:"except,omitempty" yaml:"except,omitempty"`
+
+	// whose rows; none means all sources that have the table
+	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"`
 }
 
-// Column returns the column of a name, or nil.
-func (t *Table) Column(name string) *Column {
-	return first(t.Columns, func(c *Column) bool { return c.Name == name })
+// Combine says what value a row gets in a column when rows of other sources are merged into it. NULL counts as no
+// value.
+type Combine string
+
+// The ways to combine values.
+const (
+	CombineKeep  Combine = ""      // its own, even if that is NULL
+	CombineSum   Combine = "sum"   // the sum of all; it is an error if that does not fit
+	CombineMax   Combine = "max"   // the greatest: numbers are compared as numbers, all else as texts
+	CombineMin   Combine = "min"   // the least
+	CombineFirst Combine = "first" // the first that is not NULL, by the precedence of sources
+	CombineLast  Combine = "last"  // the last that is not NULL
+)
+
+// IDs says what the new ids of rows are.
+type IDs string
+
+// The kinds of new ids. Default: IDsSnow. IDsOffset and IDsDense are numbers like the ones that the database
+// counts up: columns keep their types and defaults, and the target numbers rows as the sources did.
+const (
+	IDsSnow   IDs = "snow"   // of 64 bits, with the time of the row and a worker number that nobody else has
+	IDsOffset IDs = "offset" // the old id and a number, which is the same for all rows of a table of a source
+	IDsDense  IDs = "dense"  // the next numbers that are free, in the order of the old ids
+)
+
+// A Question is one decision about all columns of one meaning, such as "guid" in 34 tables. [Plan.Check] refuses a plan
+// while one of its questions has no answer, unless each of its columns is decided by itself, see [Column].Decided.
+type Question struct {
+	Name string `json:"name" yaml:"name"` // unique in the plan, such as "guid", "sender"
+	// what is asked; none means whether the columns have ids of the best candidate
+	Text string `json:"text,omitempty" yaml:"text,omitempty"`
+
+	// Columns are the columns that the answer is about, as "table.column", in the order of the plan. A column is in one
+	// question at most.
+	Columns []string `json:"columns" yaml:"columns"`
+
+	// best first; none where nothing speaks for any
+	Candidates []*Candidate `json:"candidates,omitempty" yaml:"candidates,omitempty"`
+	// names, values found and not found, ranges, types, indexes, joins
+	Evidence []string `json:"evidence,omitempty" yaml:"evidence,omitempty"`
+	// what the rest of the plan follows from the best candidate
+	Follows []string `json:"follows,omitempty" yaml:"follows,omitempty"`
+
+	// Answer is the name of the table whose ids the values are, AnswerPlain or AnswerKey. Empty means not decided.
+	Answer string `json:"answer" yaml:"answer"`
 }
 
-// Key returns the column of Role key, or nil.
-func (t *Table) Key() *Column {
-	return first(t.Columns, func(c *Column) bool { return c.Role == RoleKey })
-}
+// Answers that name no table.
+const (
+	AnswerPlain = "plain" // the values are no ids, and are copied as they are
+	AnswerKey   = "key"   // the values are the ids of the rows of the column's own table
+	AnswerEach  = "each"  // the columns mean different things: the roles that the columns have in the plan
+	AnswerYes   = "yes"   // in a file of decisions: as it is proposed
+)
 
-// RowKey returns the columns that a merge tells the rows of the table apart by: the one of Role key, or else the
-// primary key. None means that only all their values together tell rows apart, and that some may be equal.
-func (t *Table) RowKey() []string {
-	if key := t.Key(); key != nil {
-		return []string{key.Name}
-	}
-	return t.PrimaryKey
-}
-
-// RowID returns a name for the rowid that rows of a table of SQLite have, and false if columns hide it.
-func (t *Table) RowID() (string, bool) {
-	for _, name := range []string{"rowid", "_rowid_", "oid"} {
-		if !slices.ContainsFunc(t.Columns, func(c *Column) bool { return strings.EqualFold(c.Name, name) }) &&
-			!slices.ContainsFunc(t.Without, func(column string) bool { return strings.EqualFold(column, name) }) {
-			return name, true
-		}
-	}
-	return "", false
-}
-
-func first[T any](all []*T, is func(*T) bool) *T {
-	if at := slices.IndexFunc(all, is); at >= 0 {
-		return all[at]
-	}
-	return nil
-}
-
-// In reports whether a source has the table.
-func (t *Table) In(source string) bool {
-	return len(t.Sources) == 0 || slices.Contains(t.Sources, source)
-}
-
-// In reports whether a source that has the table has the column.
-func (c *Column) In(source string) bool {
-	return len(c.Sources) == 0 || slices.Contains(c.Sources, source)
-}
-
-// Rekeys reports whether rows of a source get new ids.
-func (t *Table) Rekeys(source string) bool { return slices.Contains(t.NewIDs, source) }
-
-// IDsOf returns the name of the table whose ids a key or reference holds, or "".
-func (t *Table) IDsOf(column string) string {
-	c := t.Column(column)
-	switch {
-	case c == nil:
-	case c.Role == RoleKey:
-		return t.Name
-	case c.Role == RoleReference && len(c.Refers) == 1:
-		return c.Refers[0].Table
-	}
-	return ""
-}
-
-// Merges reports whether rows of the table that come from some sources may be merged into others, by RuleKeep or
-// RuleMatch.
-func (t *Table) Merges(sources []string) bool {
-	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return t.MergesBy(u, sources) })
-}
-
-// MergesBy reports whether a unique key may merge rows of the table that come from some sources into others. One with
-// the id merges no rows that get new ids, which nobody else has.
-func (t *Table) MergesBy(u *Unique, sources []string) bool {
-	key := t.Key()
-	return u.merges() && slices.ContainsFunc(sources, func(s string) bool {
-		return t.In(s) && (key == nil || !t.Rekeys(s) || !slices.Contains(u.Columns, key.Name))
-	})
-}
-
-func (u *Unique) merges() bool { return u.Rule == RuleKeep || u.Rule == RuleMatch }
-
-// SourcesOf returns the sources that have the table, in the plan's order.
-func (p *Plan) SourcesOf(t *Table) []string {
-	return slices.DeleteFunc(slices.Clone(p.Sources), func(s string) bool { return !t.In(s) })
-}
-
-// HoldsReferences reports whether the column holds ids of rows.
-func (c *Column) HoldsReferences() bool {
-	return c.Role == RoleReference || c.Role == RoleJSON || c.Role == RoleList || c.Role == RolePolymorphic || c.Role == RolePacked
+// A Candidate is a possible answer.
+type Candidate struct {
+	Answer    string  `json:"answer" yaml:"answer"`       // see Question.Answer
+	Certainty float64 `json:"certainty" yaml:"certainty"` // from 0 to 1
 }

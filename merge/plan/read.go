@@ -81,7 +81,7 @@ func Read(r io.Reader) (*Plan, error) {
 		}
 	}
 	if err == nil {
-		err = p.checkNil()
+		err = checkNil(p)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("plan: read: %w", err)

@@ -20,7 +20,7 @@ import (
 //
 // Tables of several databases are made in the databases that the plan names. [Plan.SchemaIn] makes them in others.
 func (p *Plan) Schema() ([]string, error) {
-	return p.SchemaIn(p.ownDatabases())
+	return p.SchemaIn(ownDatabases(p))
 }
 
 // SchemaIn is Schema for a target whose databases have other names, by their names in the plan. They must exist.
@@ -260,4 +260,16 @@ func (w *schemaWriter) foreignKeys(t *Table) (keys []string) {
 		keys = append(keys, text)
 	}
 	return keys
+}
+
+// ownDatabases are the databases by their own names, or nil.
+func ownDatabases(p *Plan) map[string]string {
+	if len(p.Databases) == 0 {
+		return nil
+	}
+	own := map[string]string{}
+	for _, name := range p.Databases {
+		own[name] = name
+	}
+	return own
 }

@@ -22,31 +22,19 @@ func Shorten(p, schema *Plan) (*Decisions, error) {
 	return s.d, nil
 }
 
-// A shortener finds decisions step by step. After each step it looks at what plan the decisions make so far.
-type shortener struct {
-	plan, schema *Plan
-	d            *Decisions
-	made         *Plan
-}
-
-func (s *shortener) complete() (err error) {
-	s.made, err = s.d.Complete(s.schema)
-	return err
-}
-
 // begin lists the tables, and refuses a plan of others.
 func (s *shortener) begin() error {
 	if s.plan.Version != s.schema.Version || !slices.Equal(s.plan.Sources, s.schema.Sources) || !slices.Equal(s.plan.Databases, s.schema.Databases) {
 		return &Error{Reason: fmt.Sprintf("version %d of sources %q: the schema has version %d of sources %q", s.plan.Version, s.plan.Sources, s.schema.Version, s.schema.Sources)}
 	}
-	if err := s.plan.checkNil(); err != nil {
+	if err := checkNil(s.plan); err != nil {
 		return &Error{Reason: err.Error()}
 	}
 	if !slices.Equal(s.plan.Types, s.schema.Types) {
 		s.d.Types = append([]string{}, s.plan.Types...)
 	}
 	for _, t := range s.schema.Tables {
-		s.d.Schema = append(s.d.Schema, Name{Text: t.Name + "=" + t.digest()})
+		s.d.Schema = append(s.d.Schema, Name{Text: t.Name + "=" + digestOf(t)})
 		if s.plan.Table(t.Name) == nil {
 			return &Error{Table: t.Name, Reason: "the plan does not have it: leave it in, with skip"}
 		}
@@ -60,28 +48,6 @@ func (s *shortener) begin() error {
 		}
 	}
 	return s.complete()
-}
-
-// groups calls write for each group of columns for which group returns the same text, with what it returned for the
-// first.
-func (s *shortener) groups(group func(place) (string, any), write func(made any, names []Name)) {
-	places, firsts := map[string][]place{}, map[string]any{}
-	var order []string
-	for _, t := range s.plan.Tables {
-		for _, c := range t.Columns {
-			key, made := group(place{t, c})
-			if made == nil {
-				continue
-			}
-			if places[key] == nil {
-				order, firsts[key] = append(order, key), made
-			}
-			places[key] = append(places[key], place{t, c})
-		}
-	}
-	for _, key := range order {
-		write(firsts[key], cover(s.schema, s.inSchema(places[key])))
-	}
 }
 
 // columns writes what columns are, where that does not follow from the schema and the questions.
@@ -115,12 +81,6 @@ func (s *shortener) columns() error {
 		return err
 	}
 	return s.roles()
-}
-
-// exists reports whether what a column refers to exists: otherwise Check refuses the plan, and no entry of
-// references can say it.
-func (s *shortener) exists(at place) bool {
-	return at.column.state().checkTables(s.schema, at.table, Name{}) == nil
 }
 
 // roles writes what columns are, and primary keys, where all of the above can't say it: new ids and unique keys follow.
@@ -165,8 +125,8 @@ func (m *Meaning) sortKey() string {
 
 // ids writes which rows get new ids, and by which columns they are dated.
 func (s *shortener) ids() error {
-	s.d.NewIDs = s.plan.usualNewIDs()
-	s.d.IDs, s.d.Leave, s.d.Offsets = s.plan.usualIDs()
+	s.d.NewIDs = usualNewIDs(s.plan)
+	s.d.IDs, s.d.Leave, s.d.Offsets = usualIDs(s.plan)
 	for _, t := range s.plan.Tables {
 		if !t.Skip && t.Key() != nil && len(t.NewIDs) == 0 && len(t.having(s.d.NewIDs)) > 0 {
 			s.d.KeepIDs = append(s.d.KeepIDs, Name{Text: s.plan.escapeTable(t.Name)})

@@ -135,16 +135,6 @@ func (q *Asked) noneOfMost(places []place) {
 	q.None = most.None
 }
 
-// inSchema returns the same places in the schema.
-func (s *shortener) inSchema(places []place) (same []place) {
-	for _, at := range places {
-		if t := s.schema.Table(at.table.Name); t != nil && t.Column(at.column.Name) != nil {
-			same = append(same, place{t, t.Column(at.column.Name)})
-		}
-	}
-	return same
-}
-
 // suspects writes what columns have as suspects, one entry for columns that are alike.
 func (s *shortener) suspects() {
 	s.groups(func(at place) (string, any) {

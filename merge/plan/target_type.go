@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -113,68 +112,4 @@ func (p *Plan) numbersOnly(t *Table, c *Column) (only bool) {
 		only = true
 	}
 	return only
-}
-
-// usualIDs returns what most tables have.
-func (p *Plan) usualIDs() (usual IDs, leave int64, offsets map[string]int64) {
-	kinds, left := map[IDs]int{}, map[int64]int{}
-	offsets = map[string]int64{}
-	for _, t := range p.Tables {
-		if t.Skip {
-			continue
-		}
-		if kinds[t.IDs]++; kinds[t.IDs] > kinds[usual] {
-			usual = t.IDs
-		}
-		if !t.IDs.AreNumbers() {
-			continue
-		}
-		if left[t.Leave]++; left[t.Leave] > left[leave] {
-			leave = t.Leave
-		}
-		for source, offset := range t.Offsets {
-			if _, ok := offsets[source]; !ok {
-				offsets[source] = offset
-			}
-		}
-	}
-	if len(offsets) == 0 {
-		offsets = nil
-	}
-	return usual, leave, offsets
-}
-
-// offsetsOf returns the offsets of the sources that have the table.
-func (t *Table) offsetsOf(offsets map[string]int64) map[string]int64 {
-	have := map[string]int64{}
-	for source, offset := range offsets {
-		if t.In(source) {
-			have[source] = offset
-		}
-	}
-	if len(have) == 0 {
-		return nil
-	}
-	return have
-}
-
-// kinds sets what new ids are. A template without ids says nothing of them.
-func (c *completer) kinds() {
-	for _, t := range c.Plan.Tables {
-		if t.Skip || c.template && c.Decisions.IDs == "" {
-			continue
-		}
-		if !c.changed(t, "ids") {
-			t.IDs = c.Decisions.IDs
-		}
-		if t.IDs.AreNumbers() && !c.changed(t, "leave") {
-			t.Leave = c.Decisions.Leave
-		}
-		if t.IDs == IDsOffset && !c.changed(t, "offsets") {
-			t.Offsets = t.offsetsOf(c.Decisions.Offsets)
-			if c.template { // of other sources
-				maps.DeleteFunc(t.Offsets, func(source string, _ int64) bool { return !slices.Contains(c.Plan.Sources, source) })
-			}
-		}
-	}
 }

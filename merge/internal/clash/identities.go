@@ -232,6 +232,9 @@ func (r *RememberedIdentities) members(_ context.Context, source string, t *plan
 // Find returns the rows that are left out: the successors of others are not known.
 func (r *RememberedIdentities) Find(_ context.Context, t *ledger.SourceTable, olds []int64) (map[int64]ledger.Successor, error) {
 	found := map[int64]ledger.Successor{}
+	if len(r.gone) == 0 && !t.Table.Empty {
+		return found, nil
+	}
 	for _, old := range olds {
 		if r.Left(t.Source, t.Table, []any{old}) != Stays {
 			found[old] = ledger.Successor{Fate: ledger.Dropped}

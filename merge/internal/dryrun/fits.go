@@ -43,7 +43,7 @@ func (f *tableForecast) shortest(rows []rekey.Row) {
 	if len(columns) == 0 {
 		return
 	}
-	for i, short := range f.replaced(columns, rows, f.least) {
+	for i, short := range f.replaced(columns, rows, f.least()) {
 		for _, fault := range short.Faults {
 			if !slices.ContainsFunc(rows[i].Faults, func(other rekey.Fault) bool { return other.Column == fault.Column }) {
 				rows[i].Faults = append(rows[i].Faults, fault)

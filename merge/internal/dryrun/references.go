@@ -66,7 +66,7 @@ func (f *tableForecast) oneStatement(column *rekey.IDColumn) bool {
 func (f *tableForecast) references(ctx context.Context, rows []rekey.Row) error {
 	found, err := f.rewriter.Resolve(ctx, f.columns, rows)
 	f.successors = found
-	rekey.Replace(f.columns, rows, found, f.longest)
+	rekey.Replace(f.columns, rows, found, f.longest())
 	return err
 }
 

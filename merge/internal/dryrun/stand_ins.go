@@ -9,18 +9,18 @@ import (
 )
 
 // longest returns stand-ins of the most digits for the ids of one value.
-func (f *tableForecast) longest() rekey.StandIn { return f.standIn(true) }
+func (f *tableForecast) longest() func() rekey.StandIn { return f.standIns(true) }
 
 // least returns stand-ins of the fewest digits.
-func (f *tableForecast) least() rekey.StandIn { return f.standIn(false) }
+func (f *tableForecast) least() func() rekey.StandIn { return f.standIns(false) }
 
-func (f *tableForecast) standIn(most bool) rekey.StandIn {
+func (f *tableForecast) standIns(most bool) func() rekey.StandIn {
 	type row struct {
 		of *ledger.SourceTable
 		id int64
 	}
-	var given map[row]int64 // names must differ where ids do
-	return func(of *ledger.SourceTable, id int64) int64 {
+	given := map[row]int64{} // in one value: names must differ where ids do
+	stand := func(of *ledger.SourceTable, id int64) int64 {
 		highest := f.highest[of]
 		switch {
 		case highest == 0 || most && id >= highest && !of.Rekeys:
@@ -31,14 +31,16 @@ func (f *tableForecast) standIn(most bool) rekey.StandIn {
 		n := int64(len(given))
 		if stand, known := given[row{of, id}]; known {
 			return stand
-		} else if given == nil {
-			given = map[row]int64{}
 		}
 		stand := n + 1
 		if most {
 			stand = max(1, highest-n)
 		}
 		given[row{of, id}] = stand
+		return stand
+	}
+	return func() rekey.StandIn {
+		clear(given)
 		return stand
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
-	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/report"
@@ -16,7 +15,7 @@ import (
 
 // Compare compares what the target's ledger says of earlier merges with the ledgers of the sources.
 func Compare(ctx context.Context, j *work.Job, r *ledger.Run, c *chunk.Conns, found *report.Report) error {
-	all, err := ledger.Of(c.Target).Earlier(ctx, j.ID)
+	all, err := ledger.ReadEarlier(ctx, ledger.Of(c.Target), j.ID)
 	if err != nil {
 		return err
 	}
@@ -43,12 +42,10 @@ func Compare(ctx context.Context, j *work.Job, r *ledger.Run, c *chunk.Conns, fo
 				fail(want, "the source's ledger has an earlier merge of it, and the target's ledger has not")
 				continue
 			}
-			same, err := sameParts(ctx, c, e)
-			if err != nil {
+			if err := sameParts(ctx, j, c, e); errors.Is(err, errDifferent) {
+				fail(e, err.Error())
+			} else if err != nil {
 				return err
-			}
-			if !same {
-				fail(e, "what became of its rows in an earlier merge is not the same in the target's ledger as in the source's")
 			}
 		}
 	}
@@ -58,30 +55,30 @@ func Compare(ctx context.Context, j *work.Job, r *ledger.Run, c *chunk.Conns, fo
 	return nil
 }
 
-// sameParts reports whether the ledgers of the source and of the target have the same rows of an earlier merge.
-func sameParts(ctx context.Context, c *chunk.Conns, e *ledger.Earlier) (bool, error) {
+var errDifferent = errors.New("what became of its rows in an earlier merge is not the same in the target's ledger as in the source's")
+
+// sameParts returns errDifferent unless the ledgers of the source and of the target have the same rows of an earlier
+// merge.
+func sameParts(ctx context.Context, j *work.Job, c *chunk.Conns, e *ledger.Earlier) error {
 	s, err := c.Source(ctx, e.Source())
 	if err != nil {
-		return false, err
+		return err
 	}
 	for _, part := range ledger.Parts(c.Engine.Kind) {
-		for after := []any(nil); ; {
-			want, err := part.Read(ctx, ledger.Of(s), e.From, after)
-			if err != nil {
-				return false, dialect.OfSource(e.Source(), err)
+		feed := &partFeed{part: part, of: e, source: ledger.Of(s)}
+		compare := func(ctx context.Context, want [][]any) (int, error) {
+			got, err := part.Read(ctx, ledger.Of(c.Target), e.ID, feed.after)
+			if err == nil && (len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want)) {
+				err = errDifferent
 			}
-			got, err := part.Read(ctx, ledger.Of(c.Target), e.ID, after)
-			if err != nil {
-				return false, err
-			}
-			if !reflect.DeepEqual(got, want) {
-				return false, nil
-			}
-			if len(want) == 0 {
-				break
-			}
-			after = part.Key(want[len(want)-1])
+			return 0, err
+		}
+		if err := work.Loop(ctx, j, feed, compare); err != nil {
+			return err
+		}
+		if _, err := compare(ctx, nil); err != nil { // the target may have more
+			return err
 		}
 	}
-	return true, nil
+	return nil
 }

@@ -15,7 +15,7 @@ import (
 // also when the sources are gone. It continues where an earlier process ended.
 func Copy(ctx context.Context, w *work.Writer) error {
 	l := ledger.Of(w.Conns.Target)
-	all, err := l.Earlier(ctx, w.ID)
+	all, err := ledger.ReadEarlier(ctx, l, w.ID)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func adopt(ctx context.Context, w *work.Writer, l ledger.Ledger) (all []*ledger.
 		all = append(all, number(found, w.Run, source, next)...)
 		next += int64(len(found))
 	}
-	return all, w.Transaction(ctx, "write down earlier merges", func() error { return l.InsertEarlier(ctx, all) })
+	return all, w.Transaction(ctx, "write down earlier merges", func() error { return ledger.InsertEarlier(ctx, l, all) })
 }
 
 func copyPart(ctx context.Context, w *work.Writer, e *ledger.Earlier, part ledger.Part, progress *work.Progress) error {

@@ -35,7 +35,7 @@ func Find(ctx context.Context, j *work.Job, c *chunk.Conns, source string) (all 
 		return nil, err
 	}
 	l := ledger.Of(s)
-	merges, err := l.Merges(ctx)
+	merges, err := ledger.ReadMerges(ctx, l)
 	if err != nil && j.Engine.IsMissing(err) {
 		return nil, nil // it was not made by a merge
 	}
@@ -72,7 +72,7 @@ func Find(ctx context.Context, j *work.Job, c *chunk.Conns, source string) (all 
 			all = append(all, Table{Earlier: e, next: next})
 		}
 	}
-	before, err := l.Earlier(ctx, "")
+	before, err := ledger.ReadEarlier(ctx, l, "")
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,9 @@
 // Package inspect proposes a plan: it compares the catalogs of the sources, and looks at samples of their rows for
 // references, dictionaries and clashes that no schema declares.
 //
-//	propose.go       Propose
+//	propose.go       Propose, and Schema: a plan of the schemas alone
 //	inspector.go     the plan that is made, and suspects in it
 //	declared.go      keys, references by foreign keys, new ids
-//	schema.go        Schema: a plan of the schemas alone
 //	unique_keys.go   keys beside another primary key
 //	dates.go         columns with the time of creation
 //	combine.go       one plan of several catalogs
@@ -14,6 +13,7 @@
 //	solve.go         whose ids columns hold, for the schema as a whole
 //	score.go         points of evidence for one column and one key
 //	solver.go        columns, keys, claims of columns on keys, and the verdicts
+//	borrows.go       keys whose numbers are ids of other tables
 //	keys.go          columns that may hold ids, keys, and how values compare with ids
 //	unnamed.go       ids whose names do not tell
 //	reading.go       what the names of columns and tables say, in the words of the plan: see internal/refname

@@ -21,6 +21,7 @@ type remark struct {
 	why       string // what the names say, if that is said
 	values    string // see [claim.group]
 	where     string // where they are joined with the key
+	besides   string // what else there is to say of the values
 }
 
 // evidenceOf tells what speaks for the verdicts on some fields. Fields with the same evidence share a
@@ -59,7 +60,7 @@ func evidenceOf(fields []*field, answer string) (lines []string) {
 
 // remark returns what is to be said of a field: most for a detail of 3, least for 0.
 func (f *field) remark(detail int) *remark {
-	r := &remark{fields: []*field{f}}
+	r := &remark{fields: []*field{f}, besides: f.besides}
 	if detail >= 3 {
 		r.structure = f.structure()
 	}
@@ -81,11 +82,12 @@ func (f *field) remark(detail int) *remark {
 }
 
 func (r *remark) isLike(other *remark) bool {
-	return r.structure == other.structure && r.of == other.of && r.why == other.why && r.values == other.values && r.where == other.where
+	return r.structure == other.structure && r.of == other.of && r.why == other.why && r.values == other.values && r.where == other.where && r.besides == other.besides
 }
 
 // spoken returns the claim that evidence is about: the one that the verdict follows, or else the best, if the field
-// has the name of the table or many of its values are ids of it; nil if there is none.
+// has the name of the table or many of its values are ids of it, or the one that most values speak for; nil if there is
+// none.
 func (f *field) spoken() *claim {
 	if f.verdict.key != nil {
 		return f.claimOf(f.verdict.key)
@@ -93,6 +95,9 @@ func (f *field) spoken() *claim {
 	best := f.best()
 	if best != nil && best.fit.found.of > 0 && best.fit.known && (best.direct() || best.fit.found.share() >= 0.5) {
 		return best
+	}
+	if f.name.ID && !f.verdict.isOwn {
+		return f.near
 	}
 	return nil
 }
@@ -182,6 +187,9 @@ func (r *remark) tell(answer string) string {
 	}
 	if r.where != "" {
 		text += ", joined in " + r.where
+	}
+	if r.besides != "" {
+		text += "; " + r.besides
 	}
 	if none = slices.DeleteFunc(none, func(v string) bool { return v == "0" }); len(none) > 0 {
 		text += "; besides " + list(distinctNames(none), 3)

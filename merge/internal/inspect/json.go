@@ -56,6 +56,9 @@ func (f *referenceFinder) json(ctx context.Context, t *plan.Table, c *plan.Colum
 			named = refname.Reading{ID: true, Stem: f.vocabulary.thing(l.name)}
 		}
 		found := f.parents(ctx, t, c, named, values)
+		if (l.names || path == "$[*]") && found.table == nil && !many(values) {
+			found = parentage{} // a few small numbers, such as of slots, are ids of any table
+		}
 		if found == (parentage{}) && !named.Plural {
 			found = f.unnamed(ctx, t, c, values)
 		}

@@ -37,7 +37,7 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 		return nil
 	}
 	typ := sqltype.Of(s.dialect, c.Type)
-	f := &field{table: t, column: c, name: s.vocabulary.Read(c.Name), thing: s.vocabulary.thing(t.Name), values: ids{}, bits: typ.Bits, text: typ.Kind == sqltype.Text}
+	f := &field{table: t, column: c, name: s.vocabulary.Read(c.Name), thing: s.vocabulary.thing(t.Name), values: ids{}, rows: map[string]map[int64]int{}, bits: typ.Bits, text: typ.Kind == sqltype.Text}
 	if typ.Kind != sqltype.Integer && typ.Kind != sqltype.Text {
 		return nil
 	}
@@ -54,6 +54,7 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 		all := distinct(values)
 		f.values[source] = slices.DeleteFunc(all, func(id int64) bool { return id == top && len(all) > 1 })
 		f.n += len(f.values[source])
+		f.rows[source] = map[int64]int{}
 		for _, v := range values {
 			text := sqlvalue.Text(v)
 			id, ok := sqlvalue.ParseID(text)
@@ -61,6 +62,7 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 			switch {
 			case ok:
 				numbers++
+				f.rows[source][id]++
 			case text != "":
 				others++
 			}
@@ -87,20 +89,25 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 
 // namesTable reports whether a column is named after a table.
 func (s *solver) namesTable(f *field) bool {
-	return slices.ContainsFunc(s.plan.Tables, func(t *plan.Table) bool { return refname.Alike(f.name.Stem, s.vocabulary.thing(t.Name)) >= 3.5 })
+	least := 2.5
+	if f.name.Quantity {
+		least = 3.5
+	}
+	return slices.ContainsFunc(s.plan.Tables, func(t *plan.Table) bool { return refname.Alike(f.name.Stem, s.vocabulary.thing(t.Name)) >= least })
 }
 
-// isKey reports whether a column may number the rows of its table: it has Role key by the schema, or it is a member
-// of the primary key that a source counts up, is named after the table and is unique in the samples. Such a member
-// gets a unique key of its own in the plan, which a dry run checks on all rows; the primary key stays as it is.
+// isKey reports whether a column may number the rows of its table: it has Role key by the schema, or a source counts
+// it up, beside a primary key or as a member of it, it is named after the table and is unique in the samples. It gets
+// a unique key of its own in the plan, which a dry run checks on all rows; the primary key stays as it is.
 func (s *solver) isKey(f *field) bool {
 	if f.column.Role == plan.RoleKey {
 		return !f.text
 	}
-	if f.text || !f.member || f.alone || f.column.Nullable || len(f.column.Sources) > 0 || f.table.Key() != nil {
+	own := refname.Alike(f.name.Stem, f.thing) >= 5 || !f.member && len(f.name.Stem) == 0
+	if f.text || f.alone || f.column.Nullable || len(f.column.Sources) > 0 || f.table.Key() != nil {
 		return false
 	}
-	if refname.Alike(f.name.Stem, f.thing) < 5 || !s.counted(f) || !s.unique(f) {
+	if !own || len(f.table.PrimaryKey) == 0 || !s.counted(f) || !s.unique(f) {
 		return false
 	}
 	alone := []string{f.column.Name}
@@ -131,9 +138,22 @@ func (s *solver) counted(f *field) bool {
 	return s.numbers(f.table, f.column)
 }
 
+// used reports whether a source has counted a column up, unless it has no rows.
+func (s *solver) used(ctx context.Context, f *field) bool {
+	used := f.n == 0
+	for source, values := range f.values {
+		if s.err == nil && len(values) > 0 && slices.Contains(s.catalogs[source].Table(f.table.Name).Numbered, f.column.Name) {
+			unused, err := s.rows[source].Unused(ctx, f.table.Name, f.column.Name)
+			s.fail(source, f.table.Name, err)
+			used = used || !unused
+		}
+	}
+	return used
+}
+
 // newKey reads the ids of a key.
 func (s *solver) newKey(ctx context.Context, f *field) *key {
-	k := &key{field: f, of: f.thing, ids: map[string][]int64{}, counted: s.counted(f)}
+	k := &key{field: f, of: f.thing, ids: map[string][]int64{}, counted: s.counted(f) && s.used(ctx, f)}
 	k.as = refname.NewKey(f.as(), k.counted)
 	for _, source := range s.plan.SourcesOf(f.table) {
 		sampled := s.samples[tableOf{source, f.table.Name}]
@@ -155,33 +175,34 @@ func (s *solver) newKey(ctx context.Context, f *field) *key {
 			found = distinct(values)
 		}
 		slices.Sort(found)
-		k.ids[source] = found
+		k.ids[source], s.keyIDs[tableOf{source, f.table.Name}] = found, found
 	}
 	return k
 }
 
-// mayFit reports whether nearly all of the first values of a field are ids of a key, as far as the ids are at hand.
+// mayFit reports whether half of the first values of a field are ids of a key, as far as the ids are at hand.
 func (s *solver) mayFit(f *field, k *key) bool {
-	const first, most = 30, 6
-	misses := 0
+	const first = 30
+	looked, misses := 0, 0
 	for source, values := range f.values {
 		all, whole := k.ids[source]
 		if !whole || len(all) == 0 {
 			continue
 		}
 		for _, id := range values[:min(first, len(values))] {
+			looked++
 			if _, ok := slices.BinarySearch(all, id); !ok {
 				misses++
 			}
 		}
 	}
-	return misses <= most
+	return misses <= looked/2
 }
 
 // fit looks the values of a field up among the ids of a key, in each source.
 func (s *solver) fit(ctx context.Context, f *field, k *key) fit {
 	var t fit
-	sources, reach := 0, 0.0
+	sources, reach, middle := 0, 0.0, 0.0
 	for _, source := range s.names {
 		values := f.values[source]
 		if len(values) == 0 || !k.table.In(source) || !k.column.In(source) {
@@ -191,7 +212,7 @@ func (s *solver) fit(ctx context.Context, f *field, k *key) fit {
 		if !whole {
 			found := s.lookUp(ctx, ids{source: values}, k.table, k.column)
 			t.found.hits, t.found.of = t.found.hits+found.hits, t.found.of+found.of
-			t.known, t.reach, reach, sources = true, 1, reach+1, sources+1
+			t.known, reach, middle, sources = true, reach+1, middle+0.5, sources+1
 			continue
 		}
 		if len(all) == 0 {
@@ -199,20 +220,27 @@ func (s *solver) fit(ctx context.Context, f *field, k *key) fit {
 		}
 		t.found.of += len(values)
 		t.known = true
-		hits := 0
+		var ranks []int
 		for _, id := range values {
-			if _, ok := slices.BinarySearch(all, id); ok {
-				hits++
+			at, ok := slices.BinarySearch(all, id)
+			t.rows.of += f.rows[source][id]
+			if ok {
+				ranks = append(ranks, at)
+				t.rows.hits += f.rows[source][id]
 			}
 		}
+		hits := len(ranks)
 		t.found.hits += hits
+		if slices.Sort(ranks); hits > 0 {
+			middle += float64(ranks[hits/2]+1) / float64(len(all))
+		}
 		low, high := slices.Min(values), slices.Max(values)
 		from, _ := slices.BinarySearch(all, low)
 		to, _ := slices.BinarySearch(all, high+1)
 		share := float64(to-from) / float64(high-low+1)
 		// The likelihood of references with few orphans, against the likelihood of numbers that know nothing of the
 		// ids.
-		share = min(0.98, max(share, 1e-6))
+		share = min(0.97, max(share, 1e-6))
 		t.info += float64(hits)*math.Log(0.97/share) + float64(len(values)-hits)*math.Log(0.03/(1-share))
 		if least, most := all[0], all[len(all)-1]; most > least {
 			reach += max(0, min(1, float64(high-least)/float64(most-least)))
@@ -223,7 +251,7 @@ func (s *solver) fit(ctx context.Context, f *field, k *key) fit {
 		sources++
 	}
 	if sources > 0 {
-		t.reach = reach / float64(sources)
+		t.reach, t.middle = reach/float64(sources), middle/float64(sources)
 	}
 	return t
 }

@@ -68,7 +68,12 @@ func TestDivide(t *testing.T) {
 			e.ranges[tableOf{"a", name}] = keyRange{true, owners.ids[name][0], owners.ids[name][199]}
 		}
 		e.rows = map[string]Rows{"a": owners}
-		d := (&referenceFinder{e, newVocabulary(e.plan)}).divide(t.Context(), table, id, by, test.whole)
+		e.kindOf = map[*plan.Column]*plan.Column{}
+		var whole []*plan.Table
+		if test.whole {
+			whole = []*plan.Table{e.plan.Table("players")}
+		}
+		d := (&referenceFinder{e, newVocabulary(e.plan)}).divide(t.Context(), table, id, by, whole)
 		if (d != nil) != test.expected {
 			t.Errorf("%s: got %+v", test.name, d)
 			continue

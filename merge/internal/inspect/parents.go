@@ -103,7 +103,7 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 	if isBig {
 		values = big
 	}
-	owners := f.candidates(ctx, c, values.first(surveyedKeys), func(string) float64 { return 1 })
+	owners := f.candidates(ctx, c, values.some(surveyedKeys), func(string) float64 { return 1 })
 	owners = slices.DeleteFunc(owners, func(o candidate) bool { return o.found.share() < likely })
 	var tables []string
 	for _, o := range owners {

@@ -13,6 +13,7 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 	e := &evidence{
 		dialect: d, rows: map[string]Rows{}, catalogs: map[string]*catalog.Catalog{},
 		ranges: map[tableOf]keyRange{}, samples: map[tableOf]*sample{},
+		keyIDs: map[tableOf][]int64{}, kindOf: map[*plan.Column]*plan.Column{},
 	}
 	var catalogs []*catalog.Catalog
 	for _, db := range databases {
@@ -44,4 +45,18 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 		return nil, e.err
 	}
 	return e.plan, nil
+}
+
+// Schema returns the plan that follows from the schemas of databases alone: primary keys of one integer are keys, and
+// columns of foreign keys to them are references.
+func Schema(d sqldialect.Dialect, databases []Database) *plan.Plan {
+	e := &evidence{dialect: d, catalogs: map[string]*catalog.Catalog{}}
+	var catalogs []*catalog.Catalog
+	for _, db := range databases {
+		e.names, catalogs = append(e.names, db.Name), append(catalogs, db.Catalog)
+		e.catalogs[db.Name] = db.Catalog
+	}
+	e.plan = combine(d, e.names, catalogs)
+	(&inspector{evidence: e}).keys()
+	return e.plan
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ func (s *solver) ask() {
 	direct, others := map[*key]*group{}, map[*key]*group{}
 	counted := &group{name: "keys", text: "Do these columns number the rows of their own tables? They are not named so, or no source counts them up.", answer: plan.AnswerKey}
 	static := &group{name: "numbers of tables", text: "Primary keys to which nothing refers: do they number rows (key), or do the numbers mean something (plain)?", answer: plan.AnswerKey, certainty: 0.6}
+	lent := &group{name: "keys or ids", text: "Keys whose numbers are all ids of another table, too. Do they number the rows of their own tables, or are they ids of that one?", answer: plan.AnswerKey, certainty: 0.6}
 	foreign := &group{name: "ids of nothing", text: "Named like ids, but their values are ids of no table here. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.9}
 	unclear := &group{name: "unclear ids", text: "Named like ids, and nothing says of which table. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.5}
 	numbers := &group{name: "numbers", text: "Not named like ids, but their values could be ids of tables here. Are they numbers, to be copied as they are?", answer: plan.AnswerPlain, certainty: 0.7}
@@ -34,7 +36,7 @@ func (s *solver) ask() {
 		var g *group
 		switch k := f.verdict.key; {
 		case f.verdict.isOwn:
-			g = s.askKey(f, counted, static)
+			g = s.askKey(f, counted, static, lent)
 		case k != nil:
 			of := others
 			if f.claimOf(k).direct() {
@@ -52,11 +54,12 @@ func (s *solver) ask() {
 			g.fields = append(g.fields, f)
 		}
 	}
+	s.bring(append(groups, unclear, foreign, numbers), unclear, numbers)
 	groups = s.joinSmall(groups)
 	for _, g := range groups {
 		g.sameNone()
 	}
-	for _, g := range append(groups, counted, static, unclear, foreign, numbers) {
+	for _, g := range append(groups, counted, static, lent, unclear, foreign, numbers) {
 		if len(g.fields) > 0 {
 			s.plan.Questions = append(s.plan.Questions, s.question(g))
 		}
@@ -64,12 +67,14 @@ func (s *solver) ask() {
 }
 
 // askKey returns the question about a key, or nil if it is certain.
-func (s *solver) askKey(f *field, counted, static *group) *group {
-	k := s.keys[slices.IndexFunc(s.keys, func(k *key) bool { return k.field == f })]
+func (s *solver) askKey(f *field, counted, static, lent *group) *group {
+	k := s.keyOf(f)
 	referred := slices.ContainsFunc(s.fields, func(f *field) bool { return f.verdict.key == k })
 	rival := f.best()
 	itself := len(f.name.Stem) == 0 || refname.Alike(f.name.Stem, f.thing) > 0
 	switch {
+	case slices.ContainsFunc(f.claims, func(c *claim) bool { return c.lent >= leastLent }):
+		return lent
 	case k.counted && itself && (rival == nil || rival.score() < f.own-2):
 		return nil
 	case referred || k.counted:
@@ -82,6 +87,7 @@ func (s *solver) askKey(f *field, counted, static *group) *group {
 // against ids.
 func (f *field) askPlain(foreign, unclear, numbers *group) *group {
 	fits := slices.ContainsFunc(f.claims, (*claim).fits)
+	few := f.few && !f.flags && !f.name.Quantity && (f.indexed || f.least() >= large)
 	says := f.name.ID || f.name.Role() || f.name.Container() || f.name.Relative()
 	switch {
 	case f.name.ID && (fits || f.could || f.n == 0):
@@ -95,10 +101,43 @@ func (f *field) askPlain(foreign, unclear, numbers *group) *group {
 			return numbers
 		}
 		return nil
-	case fits || f.named || says || f.could:
+	case fits || f.named || says || f.could || few:
 		return numbers
 	}
 	return nil
+}
+
+// least returns the least of the sampled values.
+func (f *field) least() (least int64) {
+	least = math.MaxInt64
+	for _, of := range f.values {
+		for _, id := range of {
+			least = min(least, id)
+		}
+	}
+	return least
+}
+
+// bring asks about the columns that have the names of references, and about which nothing else is asked.
+func (s *solver) bring(groups []*group, unclear, numbers *group) {
+	asked, names := map[*field]bool{}, map[string]bool{}
+	for _, g := range groups {
+		for _, f := range g.fields {
+			if asked[f] = true; f.verdict.key != nil && !f.name.Common {
+				names[strings.ToLower(f.column.Name)] = true
+			}
+		}
+	}
+	for _, f := range s.fields {
+		if asked[f] || f.verdict.key != nil || f.verdict.isOwn || !names[strings.ToLower(f.column.Name)] {
+			continue
+		}
+		if f.name.ID {
+			unclear.fields = append(unclear.fields, f)
+		} else {
+			numbers.fields = append(numbers.fields, f)
+		}
+	}
 }
 
 // joinSmall puts the questions about the fewest columns together, so that there are not too many.

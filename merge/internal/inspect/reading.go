@@ -17,7 +17,9 @@ func newVocabulary(p *plan.Plan) *vocabulary {
 	for _, t := range p.Tables {
 		named := refname.Table{Name: bare(p, t.Name)}
 		for _, c := range t.Columns {
-			named.Columns = append(named.Columns, c.Name)
+			if named.Columns = append(named.Columns, c.Name); c.Numbered {
+				named.Counted = c.Name
+			}
 		}
 		tables = append(tables, named)
 	}

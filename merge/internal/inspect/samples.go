@@ -46,6 +46,9 @@ type Rows interface {
 	// another table has.
 	Included(ctx context.Context, table, column, parent, key string) (of, found int, err error)
 
+	// Unused reports whether the database would count a column up, and has never done so.
+	Unused(ctx context.Context, table, column string) (bool, error)
+
 	// Find returns the rows that have one of keys in the columns by.
 	Find(ctx context.Context, table string, columns []*plan.Column, by []string, keys [][]any) ([][]any, error)
 }
@@ -59,7 +62,9 @@ type evidence struct {
 	plan     *plan.Plan // as far as it is made
 	ranges   map[tableOf]keyRange
 	samples  map[tableOf]*sample
-	err      error // of the first read that failed: the others are not made then
+	keyIDs   map[tableOf][]int64           // all ids, in order; without those of large tables
+	kindOf   map[*plan.Column]*plan.Column // what may say whose ids a column has, although all of them are ids of one table
+	err      error                         // of the first read that failed: the others are not made then
 }
 
 // tableOf is a table of a source.
@@ -261,11 +266,14 @@ func (s ids) big() ids {
 	return big
 }
 
-// first returns at most n ids of each source.
-func (s ids) first(n int) ids {
+// some returns at most n ids of each source, evenly spread over those in the order of the sample.
+func (s ids) some(n int) ids {
 	some := ids{}
 	for source, of := range s {
-		some[source] = of[:min(n, len(of))]
+		n := min(n, len(of))
+		for i := range n {
+			some[source] = append(some[source], of[i*len(of)/n])
+		}
 	}
 	return some
 }
@@ -278,9 +286,17 @@ func (e *evidence) lookUp(ctx context.Context, s ids, table *plan.Table, key *pl
 		}
 		r := e.ranges[tableOf{source, table.Name}]
 		within := slices.DeleteFunc(slices.Clone(s[source]), func(id int64) bool { return !r.any || id < r.min || id > r.max })
+		total.of += len(s[source])
+		if all, ok := e.keyIDs[tableOf{source, table.Name}]; ok && key == table.Key() {
+			for _, id := range within {
+				if _, ok := slices.BinarySearch(all, id); ok {
+					total.hits++
+				}
+			}
+			continue
+		}
 		hits, err := e.rows[source].Count(ctx, table.Name, key, within)
 		e.fail(source, table.Name, err)
-		total.of += len(s[source])
 		total.hits += hits
 	}
 	return total

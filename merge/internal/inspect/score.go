@@ -29,6 +29,9 @@ func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
 	if f.text {
 		c.rest -= 2
 	}
+	if c.fit.found.share() < likely && f.table == k.table {
+		c.rest -= 2 // any small numbers are among those that count the rows
+	}
 	return c
 }
 
@@ -47,8 +50,12 @@ func (t fit) points(n int) (points float64) {
 		return -1 // the table is empty
 	case share < 0.5:
 		return -9
-	case share < likely:
+	case share < likely && !t.fits():
 		return -2.5
+	case share < 0.75:
+		return -0.5 + min(2, t.info/2)
+	case share < likely:
+		points = -0.5
 	case share < 0.97:
 		points = 0.2
 	default:
@@ -75,7 +82,11 @@ func (t fit) points(n int) (points float64) {
 // ownPoints weighs what speaks for a primary key to number the rows of its table.
 func (s *solver) ownPoints(k *key) float64 {
 	points := 3.0
-	if k.counted {
+	lent := slices.ContainsFunc(k.claims, func(c *claim) bool { return c.lent >= leastLent })
+	switch {
+	case k.counted && lent: // the database would count, but the numbers come from elsewhere
+		points++
+	case k.counted:
 		points += 4
 	}
 	switch own := max(refname.Alike(k.name.Stem, k.thing), 0); {
@@ -89,6 +100,9 @@ func (s *solver) ownPoints(k *key) float64 {
 		points++
 	}
 	points += min(3, float64(k.named)*0.75)
+	if k.as.People { // others have more about them, rather than they about others
+		points++
+	}
 	return points
 }
 

@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -25,14 +26,17 @@ func (s *solver) keysOf(ctx context.Context) {
 	s.order = slices.Sorted(maps.Keys(s.families))
 	s.unambiguous()
 	for _, f := range s.fields {
+		own := s.keyOf(f)
 		for _, k := range s.keys {
 			if k.field == f {
 				continue
 			}
 			c := s.claim(ctx, f, k)
-			f.named = f.named || c.name >= 1
-			f.could = f.could || c.fits() && c.fit.known && f.n >= 5 && c.fit.reach >= 0.3
-			if c.score() > 0 && (c.name > 0 || c.rest > 2 || c.value >= 3) || c.name >= 4 {
+			if c.lent = s.borrows(own, c); c.lent < leastLent && own != nil && own.counted && (f.name.Common || refname.Alike(f.name.Stem, f.thing) >= 5) {
+				c.name = min(c.name, 2) // it counts up by itself, and has its name from the habit or from its own table
+			}
+			f.see(c)
+			if c.score() > 0 && (c.name > 0 || c.rest > 2 || c.value >= 3 || c.lent > 0) || c.name >= 4 {
 				f.claims = append(f.claims, c)
 				if c.name >= 2.5 && c.why != refname.LikeSomebody && c.fits() && !f.alone {
 					k.named++
@@ -52,7 +56,7 @@ func (s *solver) keysOf(ctx context.Context) {
 	slices.SortStableFunc(order, func(a, b *key) int { return cmp.Compare(a.own, b.own) })
 	for _, k := range order {
 		best := k.best()
-		if best != nil && best.name >= 1 && best.score() > k.own && !s.follows(best.key, k) {
+		if best != nil && best.serious() && best.score() > k.own && !s.follows(best.key, k) {
 			k.verdict = verdict{key: best.key, certainty: min(best.most(), certainty(best.score()-k.own))}
 			k.column.Role = plan.RolePlain
 			k.table.Unique = slices.DeleteFunc(k.table.Unique, func(u *plan.Unique) bool { return u == k.unique })
@@ -61,12 +65,12 @@ func (s *solver) keysOf(ctx context.Context) {
 			}
 		} else {
 			lead := k.own
-			if best != nil && best.name >= 1 {
+			if best != nil && best.serious() {
 				lead -= best.score()
 			}
 			k.verdict = verdict{isOwn: true, certainty: certainty(lead)}
 			if k.unique != nil {
-				catalog.AddNote(k.table, "primary key %q: its column %s alone tells rows apart, and numbers them", k.table.PrimaryKey, k.column.Name)
+				catalog.AddNote(k.table, "primary key %q: column %s alone tells rows apart, too, and numbers them", k.table.PrimaryKey, k.column.Name)
 			}
 		}
 	}
@@ -76,6 +80,27 @@ func (s *solver) keysOf(ctx context.Context) {
 		}
 	}
 	s.keys = slices.DeleteFunc(s.keys, func(k *key) bool { return !k.verdict.isOwn })
+}
+
+// keyOf returns the key that a field is, or nil.
+func (s *solver) keyOf(f *field) *key {
+	if at := slices.IndexFunc(s.keys, func(k *key) bool { return k.field == f }); at >= 0 {
+		return s.keys[at]
+	}
+	return nil
+}
+
+// see keeps what a claim says of the field.
+func (f *field) see(c *claim) {
+	f.named = f.named || c.name >= 1
+	if !c.fit.known || c.fit.found.hits == 0 {
+		return
+	}
+	f.could = f.could || c.fits() && f.n >= fewestLarge && c.fit.reach >= 0.3
+	f.few = f.few || f.n < fewestLarge && c.fit.found.share() == 1
+	if c.fit.found.share() >= 0.5 && (f.near == nil || c.fit.found.hits > f.near.fit.found.hits) {
+		f.near = c
+	}
 }
 
 // pair looks at tables that relate two rows of one table: a field that is named after the relation, such as
@@ -164,6 +189,8 @@ func (s *solver) speak() {
 						c.fam /= 2
 					}
 					switch {
+					case c.name <= 0 && c.lent > 0:
+						c.fam += hubs[c.key] / most
 					case c.name <= 0:
 					case c.key.as.People && f.name.Role():
 						c.fam += 1.5 * hubs[c.key] / most
@@ -208,7 +235,48 @@ func (s *solver) references(ctx context.Context) {
 			f.column.None = s.none(f)
 			s.check(ctx, f)
 		}
+		if by := s.kindOf[f.column]; by != nil && f.verdict.key != nil {
+			f.verdict.certainty = min(f.verdict.certainty, 0.6)
+			f.besides = "does " + by.Name + " say whose ids these are?"
+		} else if c := f.spoken(); c != nil {
+			f.besides = s.others(f, c)
+		}
 	}
+}
+
+// others says of which table the values of a field are that are no ids of the key that most are of, or "".
+func (s *solver) others(f *field, c *claim) string {
+	left := &field{values: ids{}, rows: f.rows}
+	for source, values := range f.values {
+		if all, whole := c.key.ids[source]; whole {
+			left.values[source] = slices.DeleteFunc(slices.Clone(values), func(id int64) bool {
+				_, found := slices.BinarySearch(all, id)
+				return found
+			})
+		}
+	}
+	n := left.values.count()
+	if n < fewestLarge {
+		return ""
+	}
+	best, most := "", n/2
+	for _, k := range s.keys {
+		hits := 0
+		for source, values := range left.values {
+			for _, id := range values {
+				if _, found := slices.BinarySearch(k.ids[source], id); found {
+					hits++
+				}
+			}
+		}
+		if k.field != f && hits > most {
+			best, most = k.table.Name, hits
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("of the others %d are ids of %s", most, best)
 }
 
 // none returns the values that stand for no row: what is no id, and what no row of the table has.

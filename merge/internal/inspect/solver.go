@@ -24,10 +24,11 @@ type field struct {
 	table    *plan.Table
 	column   *plan.Column
 	name     refname.Reading
-	thing    []string // the words of the table
-	values   ids      // those sampled, without none
-	n        int      // how many those are
-	none     []string // sampled values that stand for no row
+	thing    []string                 // the words of the table
+	values   ids                      // those sampled, without none
+	n        int                      // how many those are
+	rows     map[string]map[int64]int // in how many sampled rows each of them is, by source
+	none     []string                 // sampled values that stand for no row
 	bits     int
 	text     bool
 	unique   *plan.Unique // which isKey has added to the table, or nil
@@ -36,8 +37,11 @@ type field struct {
 	indexed  bool         // an index begins with it
 	flags    bool         // 0 and 1 are all it has
 	claims   []*claim
+	near     *claim  // the claim that most of its values speak for, if they are many
 	named    bool    // it is named after some table, or a part of it
 	could    bool    // by its values alone it may hold ids of some table
+	besides  string  // what else there is to say of its values
+	few      bool    // all of its values are ids of some table, but they are few
 	plain    float64 // how much speaks for a number that is no id
 	own      float64 // how much speaks for a key of the table itself
 	verdict  verdict
@@ -56,11 +60,24 @@ type join struct{ other, where string }
 
 // A fit is how the values of a field compare with the ids of a key.
 type fit struct {
-	found inclusion
-	known bool    // the key has ids
-	info  float64 // how unlikely it is by chance, as a logarithm
-	reach float64 // how far the values reach over the range of the ids, from 0 to 1
-	start int64   // the least id, in the source where it is highest
+	found  inclusion
+	rows   inclusion // of the sampled rows
+	known  bool      // the key has ids
+	info   float64   // how unlikely it is by chance, as a logarithm
+	reach  float64   // how far the values reach over the range of the ids, from 0 to 1
+	middle float64   // where the middle one of the ids that are found is among all, from 0 to 1
+	start  int64     // the least id, in the source where it is highest
+}
+
+// fits reports whether the values may be ids, and some of rows that do not exist any more.
+func (t fit) fits() bool {
+	switch {
+	case t.found.of == 0 || !t.known || t.found.share() >= likely:
+		return true
+	case t.found.hits < fewestLarge || t.middle < 0.2: // small numbers are ids of any table
+		return false
+	}
+	return t.found.share() >= 0.5 && t.info >= 12 || t.rows.share() >= likely && t.info >= 0
 }
 
 // joined returns what joins say of a column and a key: where they are equal.
@@ -101,17 +118,19 @@ type claim struct {
 	value float64 // points of the values
 	rest  float64 // points of types, indexes and joins
 	fam   float64 // points of the columns of the same name
+	lent  float64 // points of a key whose numbers are all ids of another table, see borrows
 	fit   fit
 	why   string    // what the names say
 	all   inclusion // of all different values; zero if the sample is all, or all rows were not looked at
 }
 
-func (c *claim) score() float64 { return c.name + c.value + c.rest + c.fam }
+func (c *claim) score() float64 { return c.name + c.value + c.rest + c.fam + c.lent }
 
 // fits reports whether the values of the field may be ids of the key.
-func (c *claim) fits() bool {
-	return c.fit.found.of == 0 || !c.fit.known || c.fit.found.share() >= likely
-}
+func (c *claim) fits() bool { return c.fit.fits() }
+
+// serious reports whether a key may hold the ids of the other one.
+func (c *claim) serious() bool { return c.name >= 1 || c.lent >= leastLent }
 
 // A verdict is what a field is taken for.
 type verdict struct {

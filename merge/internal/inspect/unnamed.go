@@ -28,7 +28,7 @@ func (f *referenceFinder) unnamed(ctx context.Context, t *plan.Table, c *plan.Co
 	if len(tables) == 0 {
 		return parentage{}
 	}
-	found := parentage{why: fmt.Sprintf("all of %d sampled values could be ids of %s", values.first(surveyedKeys).count(), strings.Join(names(tables), ", "))}
+	found := parentage{why: fmt.Sprintf("all of %d sampled values could be ids of %s", values.some(surveyedKeys).count(), strings.Join(names(tables), ", "))}
 	if len(tables) == 1 {
 		found.only = tables[0]
 	}
@@ -38,7 +38,7 @@ func (f *referenceFinder) unnamed(ctx context.Context, t *plan.Table, c *plan.Co
 // having returns the tables that have a share of some values or more as ids, and that the values reach, see reaches.
 func (f *referenceFinder) having(ctx context.Context, c *plan.Column, values ids, share float64) (owners []*plan.Table) {
 	for _, t := range f.plan.Tables {
-		if t.Key() != nil && t.Key() != c && f.reaches(values, t) && f.lookUp(ctx, values.first(surveyedKeys), t, t.Key()).share() >= share {
+		if t.Key() != nil && t.Key() != c && f.reaches(values, t) && f.lookUp(ctx, values.some(surveyedKeys), t, t.Key()).share() >= share {
 			owners = append(owners, t)
 		}
 	}

@@ -20,9 +20,15 @@ type Statement struct {
 	Rows   int64 // that it has changed
 }
 
-// Statements returns what a run has written down of its statements, in their order.
-func (l Ledger) Statements(ctx context.Context, run string) (all []Statement, err error) {
-	err = l.Query(ctx, "SELECT n, statement, state, changed_rows FROM snow_merge_after WHERE run = ? ORDER BY n", []any{run}, func(rows *sql.Rows) error {
+// Statements are what a run has written down of its statements.
+type Statements struct {
+	Ledger
+	Run string
+}
+
+// All returns them in their order.
+func (l Statements) All(ctx context.Context) (all []Statement, err error) {
+	err = l.Query(ctx, "SELECT n, statement, state, changed_rows FROM snow_merge_after WHERE run = ? ORDER BY n", []any{l.Run}, func(rows *sql.Rows) error {
 		var s Statement
 		err := rows.Scan(&s.Number, &s.SQL, &s.State, &s.Rows)
 		all = append(all, s)
@@ -31,28 +37,28 @@ func (l Ledger) Statements(ctx context.Context, run string) (all []Statement, er
 	return all, err
 }
 
-// Verified returns the report with which a run's statements began, as JSON, or "" if they have not.
-func (l Ledger) Verified(ctx context.Context, run string) (text string, err error) {
-	err = l.Q.QueryRowContext(ctx, l.Engine.SQL("SELECT statement FROM snow_merge_after WHERE run = ? AND n = 0"), run).Scan(&text)
+// Report returns the report with which the statements began, as JSON, or "" if they have not.
+func (l Statements) Report(ctx context.Context) (text string, err error) {
+	err = l.Q.QueryRowContext(ctx, l.Engine.SQL("SELECT statement FROM snow_merge_after WHERE run = ? AND n = 0"), l.Run).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) || err != nil && l.Engine.IsMissing(err) { // a ledger of an earlier version
 		return "", nil
 	}
 	return text, l.Engine.Failed("read the ledger", err)
 }
 
-// InsertStatement writes down a statement.
-func (l Ledger) InsertStatement(ctx context.Context, run string, s Statement) error {
-	return l.insert(ctx, "snow_merge_after (run, n, statement, state, changed_rows, done_us)", [][]any{{run, int64(s.Number), s.SQL, s.State, s.Rows}}, ", "+l.Engine.Now)
+// Insert writes down a statement.
+func (l Statements) Insert(ctx context.Context, s Statement) error {
+	return l.insert(ctx, "snow_merge_after (run, n, statement, state, changed_rows, done_us)", [][]any{{l.Run, int64(s.Number), s.SQL, s.State, s.Rows}}, ", "+l.Engine.Now)
 }
 
-// EndStatement writes down that a statement is done.
-func (l Ledger) EndStatement(ctx context.Context, run string, s Statement) error {
-	_, err := l.Q.ExecContext(ctx, l.Engine.SQL("UPDATE snow_merge_after SET state = ?, changed_rows = ?, done_us = {now} WHERE run = ? AND n = ?"), StatementDone, s.Rows, run, int64(s.Number))
+// End writes down that a statement is done.
+func (l Statements) End(ctx context.Context, s Statement) error {
+	_, err := l.Q.ExecContext(ctx, l.Engine.SQL("UPDATE snow_merge_after SET state = ?, changed_rows = ?, done_us = {now} WHERE run = ? AND n = ?"), StatementDone, s.Rows, l.Run, int64(s.Number))
 	return err
 }
 
-// ForgetStatement deletes a statement that has not run.
-func (l Ledger) ForgetStatement(ctx context.Context, run string, s Statement) error {
-	_, err := l.Q.ExecContext(ctx, l.Engine.SQL("DELETE FROM snow_merge_after WHERE run = ? AND n = ?"), run, int64(s.Number))
+// Forget deletes a statement that has not run.
+func (l Statements) Forget(ctx context.Context, s Statement) error {
+	_, err := l.Q.ExecContext(ctx, l.Engine.SQL("DELETE FROM snow_merge_after WHERE run = ? AND n = ?"), l.Run, int64(s.Number))
 	return err
 }

@@ -51,9 +51,9 @@ func (e *Earlier) SourceTable(d sqlsnow.Dialect) *SourceTable {
 
 const earlierColumns = "source_table, run, path, tbl, next_table, from_table, ids"
 
-// Earlier returns the source tables of earlier merges that came with the sources of a run, or of all runs if it is
+// ReadEarlier returns the source tables of earlier merges that came with the sources of a run, or of all runs if it is
 // empty. Ledgers of versions that had no such table have none.
-func (l Ledger) Earlier(ctx context.Context, run string) (all []*Earlier, err error) {
+func ReadEarlier(ctx context.Context, l Ledger, run string) (all []*Earlier, err error) {
 	condition, args := "", []any(nil)
 	if run != "" {
 		condition, args = " WHERE run = ?", []any{run}
@@ -70,7 +70,7 @@ func (l Ledger) Earlier(ctx context.Context, run string) (all []*Earlier, err er
 }
 
 // InsertEarlier writes source tables of earlier merges.
-func (l Ledger) InsertEarlier(ctx context.Context, all []*Earlier) error {
+func InsertEarlier(ctx context.Context, l Ledger, all []*Earlier) error {
 	rows := make([][]any, len(all))
 	for i, e := range all {
 		rows[i] = []any{e.ID, e.Run, e.Path, e.Table, e.Next, e.From, e.IDs}
@@ -95,8 +95,8 @@ type MergedTable struct {
 	Rekeys        bool
 }
 
-// Merges returns the runs of all plans, in the order of their beginnings.
-func (l Ledger) Merges(ctx context.Context) (all []*Merge, err error) {
+// ReadMerges returns the runs of all plans, in the order of their beginnings.
+func ReadMerges(ctx context.Context, l Ledger) (all []*Merge, err error) {
 	byRun := map[string]*Merge{}
 	err = l.Query(ctx, "SELECT run, state, phase, plan FROM snow_merge_runs ORDER BY started_us, run", nil, func(rows *sql.Rows) error {
 		var run string
@@ -149,9 +149,6 @@ func Parts(d sqlsnow.Dialect) []Part {
 		}, 2, 2 * chunk.Rows},
 	}
 }
-
-// String returns the name of the table.
-func (p Part) String() string { return p.table }
 
 // Read returns the rows of a source table that follow on a key, nil for the first ones: as many as one transaction
 // copies, or the last ones.

@@ -38,15 +38,15 @@ func TestParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := map[string]int{"snow_merge_map": 7, "snow_merge_packs": 7, "snow_merge_changes": 21}[part.String()]; len(all) != want {
-			t.Errorf("%v: got %d rows, want %d", part, len(all), want)
+		if want := map[string]int{"snow_merge_map": 7, "snow_merge_packs": 7, "snow_merge_changes": 21}[part.table]; len(all) != want {
+			t.Errorf("%v: got %d rows, want %d", part.table, len(all), want)
 		}
 		last, err := part.Last(t.Context(), Of(s), 2)
 		if err != nil || !reflect.DeepEqual(last, part.Key(all[len(all)-1])) {
-			t.Errorf("%v: got the last key %v, %v, want %v", part, last, err, part.Key(all[len(all)-1]))
+			t.Errorf("%v: got the last key %v, %v, want %v", part.table, last, err, part.Key(all[len(all)-1]))
 		}
 		if last, err := part.Last(t.Context(), Of(s), 9); err != nil || last != nil {
-			t.Errorf("%v: of no rows: got the last key %v, %v", part, last, err)
+			t.Errorf("%v: of no rows: got the last key %v, %v", part.table, last, err)
 		}
 		for part.rows = 1; part.rows < 6; part.rows++ {
 			for begin := range all {
@@ -62,7 +62,7 @@ func TestParts(t *testing.T) {
 					got, after = append(got, rows...), part.Key(rows[len(rows)-1])
 				}
 				if want := all[begin+1:]; len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
-					t.Fatalf("%v by %d, after %v: got %v, want %v", part, part.rows, all[begin], got, want)
+					t.Fatalf("%v by %d, after %v: got %v, want %v", part.table, part.rows, all[begin], got, want)
 				}
 			}
 		}

@@ -231,6 +231,6 @@ func (m IDMap) packEnds(ctx context.Context, t *SourceTable) (ends []int64, err 
 // packPages reads the packs that end with some old ids.
 func (m IDMap) packPages(ctx context.Context, t *SourceTable, ends []int64) (all []*page, err error) {
 	condition, args := chunk.AnyOf(m.Engine, "last_old", ends)
-	err = m.packs(ctx, t, condition, args, func(p *pack) { all = append(all, &page{olds: p.olds, news: p.news}) })
+	err = eachPack(ctx, m.Ledger, t, condition, args, func(p *pack) { all = append(all, &page{olds: p.olds, news: p.news}) })
 	return all, err
 }

@@ -110,18 +110,6 @@ func (r IDRange) Has(old, id int64) bool {
 	return r.IDs != plan.IDsOffset || id-r.Offset == old
 }
 
-// Place returns the place of an id of the range.
-func (r IDRange) Place(id int64) int64 {
-	if r.IDs.AreNumbers() {
-		return id
-	}
-	b := r.Layout.Bits()
-	start := id >> b.Shard & (1<<(b.Sequence-b.Lane) - 1)
-	whole := id / int64(r.Stride())
-	tick := whole>>b.Span>>b.Lane<<b.Span | whole&(1<<b.Span-1)
-	return tick*r.Width() + start - int64(r.First&(1<<(b.Sequence-b.Lane)-1))
-}
-
 // Tick returns the tick of an instant, below 0 before the epoch.
 func (r IDRange) Tick(t time.Time) int64 {
 	return int64(t.Sub(r.Layout.Epoch()) / r.Layout.Tick()) // Sub saturates

@@ -68,12 +68,12 @@ func packAt(ctx context.Context, l Ledger, t *SourceTable, old int64) (found *pa
 		return nil, nil
 	}
 	const condition = "last_old = (SELECT MIN(last_old) FROM snow_merge_packs WHERE source_table = ? AND last_old >= ?)"
-	err = l.packs(ctx, t, condition, []any{t.ID, old}, func(p *pack) { found = p })
+	err = eachPack(ctx, l, t, condition, []any{t.ID, old}, func(p *pack) { found = p })
 	return found, err
 }
 
-// packs visits the packs of a source table that meet a condition.
-func (l Ledger) packs(ctx context.Context, t *SourceTable, condition string, args []any, visit func(*pack)) error {
+// eachPack visits the packs of a source table that meet a condition.
+func eachPack(ctx context.Context, l Ledger, t *SourceTable, condition string, args []any, visit func(*pack)) error {
 	text := "SELECT seq, last_old, size, old_ids, new_ids FROM snow_merge_packs WHERE source_table = " + strconv.FormatInt(t.ID, 10) + " AND " + condition
 	return l.Query(ctx, text, args, func(rows *sql.Rows) error {
 		found := &pack{}
@@ -137,7 +137,7 @@ func packed(ctx context.Context, l Ledger, t *SourceTable) (rows int64, err erro
 }
 
 // InsertPacks writes packs with their lists, see [PackRow].
-func (l Ledger) InsertPacks(ctx context.Context, packs [][]any) error {
+func InsertPacks(ctx context.Context, l Ledger, packs [][]any) error {
 	return l.insert(ctx, "snow_merge_packs (source_table, seq, last_old, size, old_ids, new_ids)", packs, "")
 }
 

@@ -85,9 +85,9 @@ func (f *IDColumn) Integer(values []any) (id int64, ok bool) {
 
 // replace puts successors in the place of ids. It notes the ids of rows that are not copied, and a value that it can't
 // read or write, in the row: then the value stays.
-func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int64) ledger.Successor) {
+func (f *IDColumn) replace(r *Row, after func(ref int, id int64) ledger.Successor) {
 	if id, ok := f.Integer(r.Old); ok && f.Parents[0] != nil {
-		switch s := after(f.Parents[0], id); s.Fate {
+		switch s := after(0, id); s.Fate {
 		case ledger.Kept:
 			r.New[f.At] = r.Old[f.At]
 			return
@@ -100,8 +100,8 @@ func (f *IDColumn) replace(r *Row, after func(parent *ledger.SourceTable, id int
 	value, _, err := f.Edit(r, func(ref int, text string) (string, bool) {
 		lack := Lack{Column: f.Column, ID: text}
 		id, ok := sqlvalue.ParseID(text)
-		if parent := f.Parents[ref]; ok && parent != nil {
-			switch s := after(parent, id); s.Fate {
+		if ok && f.Parents[ref] != nil {
+			switch s := after(ref, id); s.Fate {
 			case ledger.Kept:
 				return text, true
 			case ledger.Rekeyed, ledger.Merged:

@@ -62,7 +62,7 @@ func TestReplace(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := []Row{{Key: []any{int64(9)}, Old: []any{test.in}, New: []any{test.in}, Fate: ledger.Kept}}
-		Replace([]*IDColumn{f}, rows, Successors{{players, f.Exact}: after}, nil)
+		Replace([]*IDColumn{f}, rows, Successors{{players, f.Exact}: {known: after}}, nil)
 		r := &rows[0]
 		err = r.Refused(s)
 		var orphan *report.OrphanError

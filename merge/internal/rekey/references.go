@@ -84,35 +84,61 @@ type IDs interface {
 // Resolve returns the successors of rows of a source table. A nil table has no
 // rows. Whether a row that m does not know exists at all is asked of
 // source, which may be nil where that does not matter: such rows are then kept.
-func Resolve(ctx context.Context, m IDs, source *Checker, t *ledger.SourceTable, ids []int64) (found map[int64]ledger.Successor, err error) {
-	found = map[int64]ledger.Successor{}
-	if t == nil {
-		return found, nil
+func Resolve(ctx context.Context, m IDs, source *Checker, t *ledger.SourceTable, ids []int64) (map[int64]ledger.Successor, error) {
+	all, err := resolve(ctx, m, source, t, ids)
+	if err != nil {
+		return nil, err
 	}
-	if t.Table.Empty {
-		for _, id := range ids {
-			found[id] = ledger.Successor{Fate: ledger.Dropped}
-		}
-		return found, nil
-	}
-	if t.Mapped {
-		if found, err = m.Find(ctx, t, ids); err != nil || t.Rekeys && m.HasAll() {
-			return found, err
-		}
-	}
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { _, ok := found[id]; return ok })
-	var there map[int64]bool
-	if source != nil {
-		if there, err = source.rows(ctx, t.Table, ids); err != nil {
-			return nil, err
-		}
-	}
+	found := make(map[int64]ledger.Successor, len(ids))
 	for _, id := range ids {
-		if source == nil || there[id] {
-			found[id] = ledger.Successor{ID: id, Fate: ledger.Kept}
+		if after := all.of(id); after.Fate != ledger.Missing {
+			found[id] = after
 		}
 	}
 	return found, nil
+}
+
+// answers are what has become of some rows of a table.
+type answers struct {
+	known map[int64]ledger.Successor
+	keeps bool // the other rows keep their ids
+}
+
+func (a answers) of(id int64) ledger.Successor {
+	if after, ok := a.known[id]; ok || !a.keeps {
+		return after
+	}
+	return ledger.Successor{ID: id, Fate: ledger.Kept}
+}
+
+func resolve(ctx context.Context, m IDs, source *Checker, t *ledger.SourceTable, ids []int64) (answers, error) {
+	if t == nil {
+		return answers{}, nil
+	}
+	known := map[int64]ledger.Successor{}
+	if t.Table.Empty {
+		for _, id := range ids {
+			known[id] = ledger.Successor{Fate: ledger.Dropped}
+		}
+		return answers{known: known}, nil
+	}
+	if t.Mapped {
+		var err error
+		if known, err = m.Find(ctx, t, ids); err != nil || t.Rekeys && m.HasAll() {
+			return answers{known: known}, err
+		}
+	}
+	if source == nil {
+		return answers{known, true}, nil
+	}
+	there, err := source.rows(ctx, t.Table, slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { _, ok := known[id]; return ok }))
+	if err != nil {
+		return answers{}, err
+	}
+	for id := range there {
+		known[id] = ledger.Successor{ID: id, Fate: ledger.Kept}
+	}
+	return answers{known: known}, nil
 }
 
 // A Held is a reference that a row holds.

@@ -174,7 +174,7 @@ func (w *Rewriter) Columns(t *ledger.SourceTable, want func(*plan.Column) bool) 
 }
 
 // Successors are what has become of the rows that some rows refer to.
-type Successors map[question]map[int64]ledger.Successor
+type Successors map[question]answers
 
 // A question is where ids are looked for together.
 type question struct {
@@ -186,16 +186,25 @@ type question struct {
 func (w *Rewriter) Resolve(ctx context.Context, columns []*IDColumn, rows []Row) (Successors, error) {
 	wanted, found := map[question][]int64{}, Successors{}
 	for _, column := range columns {
+		ids := make([][]int64, len(column.Parents))
 		for i := range rows {
 			if rows[i].New == nil {
 				continue
 			}
 			_ = column.each(&rows[i], func(ref int, _ string, id int64, valid bool) { // Replace has the error too
-				if parent := column.Parents[ref]; valid && parent != nil {
-					q := question{parent, column.Exact}
-					wanted[q] = append(wanted[q], id)
+				if !valid {
+					return
 				}
+				if ids[ref] == nil {
+					ids[ref] = make([]int64, 0, len(rows)-i)
+				}
+				ids[ref] = append(ids[ref], id)
 			})
+		}
+		for ref, parent := range column.Parents {
+			if q := (question{parent, column.Exact}); parent != nil && ids[ref] != nil {
+				wanted[q] = append(wanted[q], ids[ref]...)
+			}
 		}
 	}
 	var known IDs = w.IDs
@@ -208,7 +217,7 @@ func (w *Rewriter) Resolve(ctx context.Context, columns []*IDColumn, rows []Row)
 			source = nil
 		}
 		var err error
-		if found[q], err = Resolve(ctx, known, source, q.parent, ids); err != nil {
+		if found[q], err = resolve(ctx, known, source, q.parent, ids); err != nil {
 			return nil, err
 		}
 	}
@@ -221,23 +230,33 @@ type StandIn func(parent *ledger.SourceTable, id int64) int64
 // Replace puts the ids of successors in the place of old ones, and drops the rows that go because of an id. A run has
 // no stand-ins; in a dry run, stand returns the stand-ins for the ids of one value.
 func Replace(columns []*IDColumn, rows []Row, found Successors, stand func() StandIn) {
+	for _, column := range columns {
+		known := make([]answers, len(column.Parents))
+		for ref, parent := range column.Parents {
+			known[ref] = found[question{parent, column.Exact}]
+		}
+		var instead StandIn
+		after := func(ref int, id int64) ledger.Successor {
+			after := known[ref].of(id)
+			if instead != nil && after.Fate == ledger.Kept {
+				after = ledger.Successor{ID: instead(column.Parents[ref], id), Fate: ledger.Rekeyed}
+			}
+			return after
+		}
+		for i := range rows {
+			if rows[i].New == nil {
+				continue
+			}
+			if stand != nil {
+				instead = stand()
+			}
+			column.replace(&rows[i], after)
+		}
+	}
 	for i := range rows {
 		r := &rows[i]
 		if r.New == nil {
 			continue
-		}
-		for _, column := range columns {
-			var instead StandIn
-			if stand != nil {
-				instead = stand()
-			}
-			column.replace(r, func(parent *ledger.SourceTable, id int64) ledger.Successor {
-				after := found[question{parent, column.Exact}][id]
-				if instead != nil && after.Fate == ledger.Kept {
-					after = ledger.Successor{ID: instead(parent, id), Fate: ledger.Rekeyed}
-				}
-				return after
-			})
 		}
 		if at := slices.IndexFunc(r.Lacks, func(l Lack) bool { return l.Rule() == plan.OrphansDrop }); at >= 0 {
 			r.New, r.Fate, r.Why = nil, ledger.Dropped, r.Lacks[at].Column.Name+" = "+r.Lacks[at].ID

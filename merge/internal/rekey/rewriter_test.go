@@ -41,7 +41,7 @@ func TestReplaceRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := Successors{{parent, test.orphans != fail}: {3: {ID: 103, Fate: ledger.Rekeyed}, 4: {ID: 4, Fate: ledger.Kept}, 5: {Fate: ledger.Dropped}}}
+		found := Successors{{parent, test.orphans != fail}: {known: map[int64]ledger.Successor{3: {ID: 103, Fate: ledger.Rekeyed}, 4: {ID: 4, Fate: ledger.Kept}, 5: {Fate: ledger.Dropped}}}}
 		rows := []Row{NewRow(s, []any{test.list, test.id})}
 		Replace(columns, rows, found, nil)
 		got := "gone"
@@ -58,7 +58,7 @@ func TestReplaceRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := []Row{NewRow(s, []any{int64(4)})}
-	Replace([]*IDColumn{c}, rows, Successors{{parent, false}: {4: {ID: 4, Fate: ledger.Kept}}}, func() StandIn {
+	Replace([]*IDColumn{c}, rows, Successors{{parent, false}: {keeps: true}}, func() StandIn {
 		return func(*ledger.SourceTable, int64) int64 { return 7 }
 	})
 	if rows[0].New[0] != int64(7) {

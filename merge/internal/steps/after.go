@@ -39,8 +39,8 @@ func After(ctx context.Context, j *work.Job, found *report.Report) (err error) {
 }
 
 func after(ctx context.Context, w *work.Writer, found *report.Report) error {
-	l := ledger.Of(w.Conns.Target)
-	begun, err := l.Statements(ctx, w.ID)
+	written := ledger.Statements{Ledger: ledger.Of(w.Conns.Target), Run: w.ID}
+	begun, err := written.All(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func after(ctx context.Context, w *work.Writer, found *report.Report) error {
 			return err
 		}
 		kept := ledger.Statement{SQL: string(text), State: ledger.StatementDone}
-		if err := w.Lease.Transaction(ctx, w.Conns.Target, func() error { return l.InsertStatement(ctx, w.ID, kept) }); err != nil {
+		if err := w.Lease.Transaction(ctx, w.Conns.Target, func() error { return written.Insert(ctx, kept) }); err != nil {
 			return w.Engine.Failed("keep the report", err)
 		}
 	}
@@ -74,7 +74,7 @@ func after(ctx context.Context, w *work.Writer, found *report.Report) error {
 			if !undone {
 				return &report.StatementError{Number: s.Number, Statement: text, Err: report.ErrMayHaveRun}
 			}
-		} else if err := w.Lease.Transaction(ctx, w.Conns.Target, func() error { return l.InsertStatement(ctx, w.ID, s) }); err != nil {
+		} else if err := w.Lease.Transaction(ctx, w.Conns.Target, func() error { return written.Insert(ctx, s) }); err != nil {
 			return w.Engine.Failed("write down a statement", err)
 		}
 		if err := statement(ctx, w, s); err != nil {
@@ -86,7 +86,8 @@ func after(ctx context.Context, w *work.Writer, found *report.Report) error {
 
 // statement runs a statement, which is written down as begun.
 func statement(ctx context.Context, w *work.Writer, s ledger.Statement) error {
-	target, l := w.Conns.Target, ledger.Of(w.Conns.Target)
+	target := w.Conns.Target
+	written := ledger.Statements{Ledger: ledger.Of(target), Run: w.ID}
 	var refused error
 	err := w.Lease.Transaction(ctx, target, func() error {
 		result, err := target.ExecContext(ctx, target.Engine.Expand(s.SQL))
@@ -96,7 +97,7 @@ func statement(ctx context.Context, w *work.Writer, s ledger.Statement) error {
 		if n, err := result.RowsAffected(); err == nil { // some drivers do not say
 			s.Rows = n
 		}
-		return l.EndStatement(ctx, w.ID, s)
+		return written.End(ctx, s)
 	})
 	if err == nil {
 		return nil
@@ -105,7 +106,7 @@ func statement(ctx context.Context, w *work.Writer, s ledger.Statement) error {
 	var code *sqlsnow.DatabaseError
 	// the database has answered that it did not do it
 	if refused != nil && ctx.Err() == nil && errors.As(err, &code) && code.Code != "" {
-		forget := w.Lease.Transaction(ctx, target, func() error { return l.ForgetStatement(ctx, w.ID, s) })
+		forget := w.Lease.Transaction(ctx, target, func() error { return written.Forget(ctx, s) })
 		if forget != nil {
 			err = errors.Join(err, w.Engine.Failed("forget a statement", forget))
 		}

@@ -198,12 +198,12 @@ func (m *minter) write(ctx context.Context) error {
 	if err := m.writer.Write(ctx, m.entries); err != nil {
 		return err
 	}
-	ledger := ledger.Of(m.Conns.Target)
-	if err := ledger.InsertPacks(ctx, m.packs); err != nil {
+	l := ledger.Of(m.Conns.Target)
+	if err := ledger.InsertPacks(ctx, l, m.packs); err != nil {
 		return err
 	}
-	if err := ledger.InsertChanges(ctx, m.table, m.changes); err != nil {
+	if err := l.InsertChanges(ctx, m.table, m.changes); err != nil {
 		return err
 	}
-	return ledger.InsertChunks(ctx, m.chunks)
+	return l.InsertChunks(ctx, m.chunks)
 }

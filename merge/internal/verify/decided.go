@@ -215,7 +215,7 @@ func durations(ctx context.Context, v *verifying, l ledger.Ledger) error {
 // verified returns the report of the verification after which the statements of the plan began, or nil if they have
 // not.
 func verified(ctx context.Context, j *work.Job, target *chunk.Session) (*report.Report, error) {
-	text, err := ledger.Of(target).Verified(ctx, j.ID)
+	text, err := ledger.Statements{Ledger: ledger.Of(target), Run: j.ID}.Report(ctx)
 	if err != nil || text == "" {
 		return nil, err
 	}

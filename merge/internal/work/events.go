@@ -1,6 +1,7 @@
 package work
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -47,6 +48,9 @@ func (j *Job) Tell(e report.Event) {
 	defer j.telling.Unlock()
 	j.Events(e)
 }
+
+// Pause waits while the run is paused.
+func (j *Job) Pause(ctx context.Context) error { return j.Pauser.Wait(ctx, j.Tell) }
 
 // A Progress tells of one table in one phase. A nil Progress tells nothing of chunks.
 type Progress struct {

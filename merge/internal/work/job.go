@@ -103,9 +103,6 @@ func (j *Job) PaceOf(t *ledger.SourceTable) *chunk.Pace {
 	return chunk.NewPaceOfBytes(j.ChunkRows)
 }
 
-// Pause waits while the run is paused.
-func (j *Job) Pause(ctx context.Context) error { return j.Pauser.Wait(ctx, j.Tell) }
-
 // Blobs reports whether bytes differ from texts: so it is in SQLite.
 func (j *Job) Blobs() bool { return j.Engine.Kind == sqlsnow.SQLite }
 

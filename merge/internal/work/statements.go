@@ -12,7 +12,7 @@ func Statements(ctx context.Context, j *Job, l ledger.Ledger) (all []report.Stat
 	if len(j.Plan.After) == 0 {
 		return nil, nil
 	}
-	begun, err := l.Statements(ctx, j.ID)
+	begun, err := ledger.Statements{Ledger: l, Run: j.ID}.All(ctx)
 	if err != nil && !l.Engine.IsMissing(err) { // a ledger of an earlier version
 		return nil, err
 	}

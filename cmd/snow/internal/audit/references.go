@@ -65,7 +65,9 @@ func (a *audit) namesOf(schema string) *names {
 		}
 		names := refname.Table{Name: t.name}
 		for _, c := range t.columns {
-			names.Columns = append(names.Columns, c.Name)
+			if names.Columns = append(names.Columns, c.Name); c.Auto != "" {
+				names.Counted = c.Name
+			}
 		}
 		all, tables = append(all, t), append(tables, names)
 	}

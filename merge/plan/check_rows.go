@@ -2,61 +2,35 @@ package plan
 
 import (
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
-// What becomes of rows: some are left out, some are renamed, and some leave values to the row that they are merged
-// into.
-
-// A Condition says which rows of a table do not go along.
-type Condition struct {
-	// Where is a condition in the SQL of the sources, such as level < 10 AND last_login < '2020-01-01'. It is
-	// evaluated once, in the source, before anything is decided on rows. Databases of the plan are in braces, as in
-	// {auth}.account.
-	Where string `json:"where" yaml:"where"`
-
-	// Except is another one: rows for which it is true, or neither true nor false, stay.
-	Except string `json:"except,omitempty" yaml:"except,omitempty"`
-
-	// whose rows; none means all sources that have the table
-	Sources []string `json:"sources,omitempty" yaml:"sources,omitempty,flow"`
-}
-
-// In reports whether the condition is about rows of a source.
-func (c *Condition) In(source string) bool {
-	return len(c.Sources) == 0 || slices.Contains(c.Sources, source)
-}
-
-// LosesRows reports whether rows of the table may be left out, because of a condition or of what they refer to.
-func (t *Table) LosesRows() bool {
-	return t.Empty || len(t.WithoutRows) > 0 || slices.ContainsFunc(t.Columns, (*Column).DropsRows)
-}
-
-// DropsRows reports whether a row is not copied if the column refers to a row that does not exist or is left out.
-func (c *Column) DropsRows() bool {
-	return c.HoldsReferences() && (c.Orphans == OrphansDrop || c.Gone == OrphansDrop)
-}
-
-// BecomesNull reports whether an id in the column may become NULL, or the first value for no row where the column
-// can't be NULL.
-func (c *Column) BecomesNull() bool { return c.Orphans == OrphansNull || c.Gone == OrphansNull }
-
-// NoneID returns the first of the values for no row that is written as an id, or nothing: what a packed value gets
-// in the place of an id that becomes NULL.
-func (c *Column) NoneID() string {
-	for _, text := range c.None {
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
-			return text
+func (c *checker) created(t *Table) {
+	if t.Zone != "" {
+		if _, err := time.LoadLocation(t.Zone); err != nil {
+			c.fault(t.Name, "", "zone %q: %v", t.Zone, err)
 		}
 	}
-	return ""
+	if t.Created == "" {
+		return
+	}
+	column := t.Column(t.Created)
+	if column == nil {
+		c.fault(t.Name, "", "created names %q, which is no column", t.Created)
+		return
+	}
+	if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Time && s.Kind != sqltype.Integer {
+		c.fault(t.Name, column.Name, "dates ids, but type %q is neither a time nor an integer", column.Type)
+	}
+	for _, source := range t.NewIDs {
+		c.faultIf(!column.In(source), t.Name, column.Name, "dates ids, but source %q does not have it", source)
+	}
 }
 
 // losing complains of conditions that can't be meant, and of foreign keys to rows that they leave out.
@@ -77,44 +51,6 @@ func (c *checker) losing(t *Table) {
 			c.fault(t.Name, "", "foreign key %q refers to table %q by something else than its key: which of the rows follow those that are left out can't be said", k.Columns, k.Table)
 		}
 	}
-}
-
-// RenameColumn returns the column that RuleSuffix or RuleRenumber changes, or nil.
-func (t *Table) RenameColumn(u *Unique, d sqldialect.Dialect) (found *Column) {
-	if u.Rename != "" {
-		return t.Column(u.Rename)
-	}
-	kind := sqltype.Text
-	if u.Rule == RuleRenumber {
-		kind = sqltype.Integer
-	}
-	for _, name := range u.Columns {
-		if c := t.Column(name); c != nil && c.Role == RolePlain && sqltype.Of(d, c.Type).Kind == kind {
-			if found != nil {
-				return nil
-			}
-			found = c
-		}
-	}
-	return found
-}
-
-// SetByRenames reports whether a row gets another value in the column when it is renamed, by Set of a unique key.
-func (t *Table) SetByRenames(column *Column) bool {
-	return slices.ContainsFunc(t.Unique, func(u *Unique) bool { return u.Rule == RuleSuffix && u.Set[column.Name] != "" })
-}
-
-// NamePattern returns what all of a new name must match, or nil if it may be anything.
-func (u *Unique) NamePattern() (*regexp.Regexp, error) {
-	if u.Pattern == "" {
-		return nil, nil
-	}
-	return regexp.Compile(`^(?:` + u.Pattern + `)$`)
-}
-
-// renames reports whether the key has a field that is for RuleSuffix.
-func (u *Unique) renames() bool {
-	return u.Template != "" || u.Pattern != "" || len(u.Winner) > 0 || u.Both || len(u.Set) > 0
 }
 
 // anotherEachTime finds functions whose value depends on the time or on chance.
@@ -160,73 +96,6 @@ func (c *checker) renaming(t *Table, u *Unique, name string) {
 	}
 }
 
-// sameClash reports whether two unique keys have the same rule in every respect.
-func sameClash(a, b *Unique) bool {
-	return reflect.DeepEqual(a.clash(), b.clash())
-}
-
-// clash returns what an entry of unique says of the key.
-func (u *Unique) clash() *Clash {
-	c := &Clash{
-		Rule: u.Rule, Rename: u.Rename, Suffix: u.Suffix, Prefer: u.Prefer, Proposed: !u.Decided,
-		Template: u.Template, Pattern: u.Pattern, Winner: u.Winner, Both: u.Both, Set: u.Set, Least: u.Least, Most: u.Most,
-	}
-	if len(c.Prefer) == 0 {
-		c.Prefer = nil
-	}
-	if len(c.Winner) == 0 {
-		c.Winner = nil
-	}
-	if len(c.Set) == 0 {
-		c.Set = nil
-	}
-	return c
-}
-
-// set is the inverse of clash.
-func (c *Clash) set(u *Unique) {
-	u.Rule, u.Rename, u.Suffix, u.Prefer, u.Decided = c.Rule, c.Rename, c.Suffix, c.Prefer, !c.Proposed
-	u.Template, u.Pattern, u.Winner, u.Both, u.Set = c.Template, c.Pattern, c.Winner, c.Both, c.Set
-	u.Least, u.Most = c.Least, c.Most
-}
-
-// keepRules gives the unique keys without a rule in tables the rules that they had, or fail if they are new.
-func (t *Table) keepRules(was []*Unique) {
-	for _, u := range t.Unique {
-		if u == nil || u.Rule != "" {
-			continue
-		}
-		at := slices.IndexFunc(was, func(o *Unique) bool { return slices.Equal(o.Columns, u.Columns) })
-		if at < 0 {
-			u.Rule = RuleFail
-			continue
-		}
-		was[at].clash().set(u)
-		u.Suspects = was[at].Suspects
-	}
-}
-
-// Combine says what value a row gets in a column when rows of other sources are merged into it. NULL counts as no
-// value.
-type Combine string
-
-// The ways to combine values.
-const (
-	CombineKeep  Combine = ""      // its own, even if that is NULL
-	CombineSum   Combine = "sum"   // the sum of all; it is an error if that does not fit
-	CombineMax   Combine = "max"   // the greatest: numbers are compared as numbers, all else as texts
-	CombineMin   Combine = "min"   // the least
-	CombineFirst Combine = "first" // the first that is not NULL, by the precedence of sources
-	CombineLast  Combine = "last"  // the last that is not NULL
-)
-
-// IsExpression reports whether it is none of the above, but an SQL expression of {a}, the value of the row, and
-// {b}, the value of the row that is merged into it, such as LEAST({a} + {b}, 1000). It is evaluated in the source
-// of the row, and NULL is NULL. Where several rows are merged, {a} is then what came of those before.
-func (c Combine) IsExpression() bool {
-	return strings.Contains(string(c), "{a}") && strings.Contains(string(c), "{b}")
-}
-
 // combining complains of a column whose values can't be combined.
 func (c *columnChecker) combining() {
 	t, column := c.table, c.column
@@ -252,14 +121,6 @@ func (c *columnChecker) combining() {
 		"combine is %s, but values of type %q have another order than as numbers or texts: take an expression", column.Combine, column.Type)
 	binary := s.Kind == sqltype.Bytes || c.dialect == sqldialect.MySQL && sqltype.IsBinary(column.Type)
 	c.faultIf(binary || s.Kind == sqltype.JSON, "combine: type %q can't be combined", column.Type)
-}
-
-// NumberBounds returns the lowest and the highest number that RuleRenumber gives in a column.
-func (u *Unique) NumberBounds(d sqldialect.Dialect, c *Column) (least, most int64) {
-	if u.Most != 0 {
-		return u.Least, u.Most
-	}
-	return u.Least, sqltype.Of(d, c.Type).Highest()
 }
 
 // renumbering complains of a key whose rows can't be numbered anew. A run decides on a part of the rows at a

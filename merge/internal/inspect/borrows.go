@@ -1,0 +1,74 @@
+package inspect
+
+import (
+	"slices"
+
+	"github.com/shardsnow/snow/internal/refname"
+)
+
+// leastLent is how much must speak for the numbers of a key to be ids of another table for people to be asked.
+const leastLent = 2
+
+// borrows weighs what the numbers of a key say for being ids of another table, beyond that all of them are: the ids of
+// a table that counts up begin at 1, have few gaps, and end anywhere. Those that are chosen among the ids of another
+// table have gaps, are all over them, and reach as far as they do.
+func (s *solver) borrows(k *key, c *claim) (points float64) {
+	if k == nil || k.text || !c.fit.known || c.fit.found.share() < likely {
+		return 0
+	}
+	if k.counted && refname.Alike(k.name.Stem, k.thing) >= 3.5 { // it is named after its own rows, too
+		return 0
+	}
+	var all inclusion
+	equal, gaps, near, sizes, filled, sources := true, false, 0, map[int]bool{}, 0.0, 0
+	for _, source := range s.names {
+		own, theirs := k.ids[source], c.key.ids[source]
+		if len(own) == 0 {
+			continue
+		}
+		if len(theirs) == 0 {
+			if _, whole := c.key.ids[source]; whole && c.key.table.In(source) {
+				return 0
+			}
+			continue // they are too many
+		}
+		hits := 0
+		for _, id := range own {
+			if _, ok := slices.BinarySearch(theirs, id); ok {
+				hits++
+			}
+		}
+		all.hits, all.of = all.hits+hits, all.of+len(own)
+		last := own[len(own)-1]
+		sizes[len(own)] = true
+		equal = equal && hits == len(own) && len(own) == len(theirs)
+		gaps = gaps || int64(len(own)) < last
+		filled += float64(len(own)) / float64(last)
+		end := theirs[len(theirs)-1]
+		if sources++; last >= end-end/10 {
+			near++
+		}
+		if last < end/2 && len(own) >= 8 {
+			return 0
+		}
+	}
+	spread := all.of < FewestUnnamed || c.fit.middle >= 0.2 && c.fit.middle <= 0.85
+	if all.of < fewestLarge || all.share() < likely || !spread {
+		return 0
+	}
+	filled /= float64(sources)
+	switch {
+	case equal && (gaps || len(sizes) > 1):
+		points = 4
+	case filled < 0.5:
+		points = 2
+	case filled < 0.9:
+		points = 1
+	default:
+		return 0 // it may count up by itself
+	}
+	if near == sources && all.of >= 8*sources {
+		points += min(2, float64(sources))
+	}
+	return points
+}
