@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -47,6 +48,16 @@ func newAttempt(t *testing.T, d sqlsnow.Dialect, target *sql.DB, sources ...*sql
 		}
 	}
 	return a
+}
+
+// onPostgres runs tests on one server. Each call of open makes a database.
+func onPostgres(t *testing.T, tests map[string]func(t *testing.T, open func() *sql.DB)) {
+	server := dbtest.Postgres(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test(t, func() *sql.DB { return opened(t, "pgx", server.DSN(server.CreateDatabase(t))) })
+		})
+	}
 }
 
 // column returns a column of the plan, as table.column.

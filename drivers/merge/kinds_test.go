@@ -50,7 +50,7 @@ references:
 }
 
 func TestKinds(t *testing.T) {
-	maria, pg := dbtest.MariaDB(t), dbtest.Postgres(t)
+	maria, pg := dbtest.SharedMariaDB(t), dbtest.Postgres(t)
 	for d, open := range map[sqlsnow.Dialect]func() *sql.DB{
 		sqlsnow.MySQL:    func() *sql.DB { return opened(t, "mysql", maria.DSN(maria.CreateDatabase(t))) },
 		sqlsnow.Postgres: func() *sql.DB { return opened(t, "pgx", pg.DSN(pg.CreateDatabase(t))) },
@@ -78,10 +78,6 @@ func TestKinds(t *testing.T) {
 			}
 			a.wants("SELECT CONCAT_WS(' ', post_id, meta_key, meta_value) FROM postmeta WHERE id > 10 ORDER BY id",
 				`3 _thumbnail_id 4; 3 _gallery 3,4; 3 _cross a:2:{i:0;i:3;i:1;s:1:"4";}; 3 _layout [{"id": 4, "w": 7}]; 3 _price 7; 4 8; 4 _thumbnail_id ; 4 _gallery; 4 _related 4|3; 4 _cross a:0:{}`)
-			// the witness compares where all of them lead
-			for _, damage := range []string{"'4' WHERE meta_value = '3'", "'3,3' WHERE meta_value = '3,4'", "'4|4' WHERE meta_value = '4|3'", `'a:2:{i:0;i:3;i:1;s:1:"3";}' WHERE meta_value LIKE 'a:2:{i:0;i:3%'`} {
-				_ = damage
-			}
 			// a path that leads to nothing is told
 			a = merged(`, '$.nothing': posts`)
 			dry, run := a.run()

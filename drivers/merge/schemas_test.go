@@ -15,14 +15,14 @@ import (
 
 // What a temporary table can't have is no reason to try no rows.
 func TestTrialOfSpecialTables(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	open := func() *sql.DB { return opened(t, "mysql", server.DSN(server.CreateDatabase(t))) }
 	var version string
 	if err := open().QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version); err != nil {
 		t.Fatal(err)
 	}
 	for name, alter := range map[string]string{
-		"full text":   "ADD FULLTEXT KEY words (body), ADD FULLTEXT KEY title (title)",
+		"full text":   "ADD FULLTEXT KEY words (body)",
 		"partitions":  "PARTITION BY HASH (id) PARTITIONS 3",
 		"foreign key": "ADD parent INT, ADD CONSTRAINT `a`` b` FOREIGN KEY (parent) REFERENCES mails (id), ADD FULLTEXT KEY words (body)",
 		"versions":    "ADD SYSTEM VERSIONING",
@@ -50,7 +50,7 @@ func TestTrialOfSpecialTables(t *testing.T) {
 
 // A default of a zero date is refused by a server with its own settings, but not in a session of Schema.
 func TestZeroDateDefault(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	open := func(parameters string) *sql.DB {
 		return opened(t, "mysql", server.DSN(server.CreateDatabase(t))+parameters)
 	}
@@ -67,7 +67,7 @@ func TestZeroDateDefault(t *testing.T) {
 
 // A table may be counted by a column that is not its primary key, nor unique.
 func TestNumberedBesidePrimaryKey(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	open := func() *sql.DB { return opened(t, "mysql", server.DSN(server.CreateDatabase(t))) }
 	var sources []*sql.DB
 	for _, name := range []string{"eu", "us"} {
@@ -111,11 +111,20 @@ func TestLargestPacket(t *testing.T) {
 	}
 }
 
+// What schemas of PostgreSQL have.
+func TestSchemasOfPostgreSQL(t *testing.T) {
+	onPostgres(t, map[string]func(*testing.T, func() *sql.DB){
+		"KeyOfPartitions":   testKeyOfPartitions,
+		"CircleWithoutNull": testCircleWithoutNull,
+		"PolymorphicByID":   testPolymorphicByID,
+		"Notes":             testNotes,
+	})
+}
+
 // What a schema of PostgreSQL has that a merge treats in another way is in a note, or stops a dry run and a run.
-func TestNotesOfPostgreSQL(t *testing.T) {
-	server := dbtest.Postgres(t)
+func testNotes(t *testing.T, create func() *sql.DB) {
 	open := func() *sql.DB {
-		db := opened(t, "pgx", server.DSN(server.CreateDatabase(t)))
+		db := create()
 		exec(t, db, "CREATE EXTENSION btree_gist")
 		return db
 	}
@@ -158,9 +167,7 @@ func TestNotesOfPostgreSQL(t *testing.T) {
 }
 
 // The primary key of a partitioned table has the column that it is partitioned by, and the target's need not.
-func TestKeyOfPartitions(t *testing.T) {
-	server := dbtest.Postgres(t)
-	open := func() *sql.DB { return opened(t, "pgx", server.DSN(server.CreateDatabase(t))) }
+func testKeyOfPartitions(t *testing.T, open func() *sql.DB) {
 	var sources []*sql.DB
 	for range 2 {
 		db := open()
@@ -182,7 +189,7 @@ func TestKeyOfPartitions(t *testing.T) {
 
 // Numbers that are counted by type clash, and both a dry run and a run say so.
 func TestNumbersByType(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	open := func() *sql.DB { return opened(t, "mysql", server.DSN(server.CreateDatabase(t))) }
 	var sources []*sql.DB
 	for range 2 {
@@ -195,9 +202,7 @@ func TestNumbersByType(t *testing.T) {
 }
 
 // Foreign keys that form a circle without NULL stop a merge before it begins, or are not checked.
-func TestCircleWithoutNull(t *testing.T) {
-	server := dbtest.Postgres(t)
-	open := func() *sql.DB { return opened(t, "pgx", server.DSN(server.CreateDatabase(t))) }
+func testCircleWithoutNull(t *testing.T, open func() *sql.DB) {
 	var sources []*sql.DB
 	for range 2 {
 		db := open()
@@ -225,9 +230,7 @@ func TestCircleWithoutNull(t *testing.T) {
 }
 
 // A column may be polymorphic by the id of a row of another table, if those ids are the same everywhere.
-func TestPolymorphicByID(t *testing.T) {
-	server := dbtest.Postgres(t)
-	open := func() *sql.DB { return opened(t, "pgx", server.DSN(server.CreateDatabase(t))) }
+func testPolymorphicByID(t *testing.T, open func() *sql.DB) {
 	source := func(types string) *sql.DB {
 		db := open()
 		exec(t, db, "CREATE TABLE content_type (id SERIAL PRIMARY KEY, model TEXT UNIQUE); CREATE TABLE users (id SERIAL PRIMARY KEY); CREATE TABLE pages (id SERIAL PRIMARY KEY)")

@@ -15,7 +15,7 @@ import (
 
 // Keys and references are decimals where databases came from Oracle.
 func TestDecimalIDs(t *testing.T) {
-	maria, pg := dbtest.MariaDB(t), dbtest.Postgres(t)
+	maria, pg := dbtest.SharedMariaDB(t), dbtest.Postgres(t)
 	for name, e := range map[string]struct {
 		dialect sqlsnow.Dialect
 		open    func() *sql.DB
@@ -53,10 +53,19 @@ func TestDecimalIDs(t *testing.T) {
 	}
 }
 
+// Types that only PostgreSQL has.
+func TestTypesOfPostgreSQL(t *testing.T) {
+	onPostgres(t, map[string]func(*testing.T, func() *sql.DB){
+		"FractionInKey":  testFractionInKey,
+		"Domains":        testDomains,
+		"DomainOfTarget": testDomainOfTarget,
+		"LargeObjects":   testLargeObjects,
+		"Paths":          testPaths,
+	})
+}
+
 // A number with a fraction is no id.
-func TestFractionInKey(t *testing.T) {
-	pg := dbtest.Postgres(t)
-	open := func() *sql.DB { return opened(t, "pgx", pg.DSN(pg.CreateDatabase(t))) }
+func testFractionInKey(t *testing.T, open func() *sql.DB) {
 	source := open()
 	exec(t, source, "CREATE TABLE chars (id NUMERIC PRIMARY KEY); INSERT INTO chars VALUES (1), (1.5), (3)")
 	a := newAttempt(t, sqlsnow.Postgres, open(), source)
@@ -65,9 +74,7 @@ func TestFractionInKey(t *testing.T) {
 }
 
 // A column of a domain is one of the type below, also in arrays.
-func TestDomains(t *testing.T) {
-	pg := dbtest.Postgres(t)
-	open := func() *sql.DB { return opened(t, "pgx", pg.DSN(pg.CreateDatabase(t))) }
+func testDomains(t *testing.T, open func() *sql.DB) {
 	var sources []*sql.DB
 	for range 2 {
 		db := open()
@@ -94,9 +101,7 @@ func TestDomains(t *testing.T) {
 }
 
 // The target's domain refuses values, and a dry run says so.
-func TestDomainOfTarget(t *testing.T) {
-	pg := dbtest.Postgres(t)
-	open := func() *sql.DB { return opened(t, "pgx", pg.DSN(pg.CreateDatabase(t))) }
+func testDomainOfTarget(t *testing.T, open func() *sql.DB) {
 	source, target := open(), open()
 	exec(t, source, "CREATE TABLE chars (id INT PRIMARY KEY, level INT); INSERT INTO chars VALUES (1, 99)")
 	a := newAttempt(t, sqlsnow.Postgres, target, source)
@@ -111,9 +116,7 @@ func TestDomainOfTarget(t *testing.T) {
 }
 
 // The numbers of large objects would be copied, and not the objects.
-func TestLargeObjects(t *testing.T) {
-	pg := dbtest.Postgres(t)
-	open := func() *sql.DB { return opened(t, "pgx", pg.DSN(pg.CreateDatabase(t))) }
+func testLargeObjects(t *testing.T, open func() *sql.DB) {
 	source := open()
 	exec(t, source, "CREATE TABLE photos (id INT PRIMARY KEY, photo OID, other OID); INSERT INTO photos VALUES (1, lo_from_bytea(0, 'jpeg'), 5), (2, NULL, NULL)")
 	a := newAttempt(t, sqlsnow.Postgres, open(), source)
@@ -132,10 +135,9 @@ func TestLargeObjects(t *testing.T) {
 }
 
 // A path of ids is a list.
-func TestPaths(t *testing.T) {
-	pg := dbtest.Postgres(t)
+func testPaths(t *testing.T, create func() *sql.DB) {
 	open := func() *sql.DB {
-		db := opened(t, "pgx", pg.DSN(pg.CreateDatabase(t)))
+		db := create()
 		exec(t, db, "CREATE EXTENSION ltree")
 		return db
 	}
@@ -161,7 +163,7 @@ func TestPaths(t *testing.T) {
 
 // A number may stand for nobody, below the numbers of an unsigned key.
 func TestNobodyBesideUnsignedKey(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	var sources []*sql.DB
 	for range 2 {
 		db := opened(t, "mysql", server.DSN(server.CreateDatabase(t)))
@@ -193,7 +195,7 @@ func TestNobodyBesideUnsignedKey(t *testing.T) {
 
 // A type of the plan that the target does not get is an error.
 func TestTypeOfPlan(t *testing.T) {
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	source := opened(t, "mysql", server.DSN(server.CreateDatabase(t)))
 	exec(t, source, "CREATE TABLE chars (id INT UNSIGNED AUTO_INCREMENT PRIMARY KEY)")
 	exec(t, source, "CREATE TABLE houses (id INT PRIMARY KEY, owner INT UNSIGNED, other INT, FOREIGN KEY (owner) REFERENCES chars (id))")
