@@ -37,9 +37,19 @@ func TestDecimalIDs(t *testing.T) {
 				sources = append(sources, db)
 			}
 			a := newAttempt(t, e.dialect, e.open(), sources...)
-			a.plan.Table("chars").PrimaryKey = []string{"id"}
-			a.column("chars.id").Role, a.plan.Table("chars").NewIDs = plan.RoleKey, a.plan.Sources
-			a.refer("chars", "mails.sender", "mails.receiver")
+			for name, role := range map[string]plan.Role{"chars.id": plan.RoleKey, "mails.sender": plan.RoleReference} {
+				if got := a.column(name).Role; got != role {
+					t.Errorf("%s is %s by the schema, want %s", name, got, role)
+				}
+			}
+			p, err := merge.Inspect(t.Context(), e.dialect, a.sources...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := p.Table("mails").Column("receiver"); c.Role == plan.RolePlain && len(c.Suspects) == 0 && p.Question("mails.receiver") == nil {
+				t.Error("inspect does not ask about mails.receiver")
+			}
+			a.refer("chars", "mails.receiver")
 			a.column("mails.receiver").None = []string{"-1"}
 			a.plan.Table("chars").IDs = plan.IDsSnow
 			if got := a.plan.TargetType(a.plan.Table("mails"), a.column("mails.sender")); got != e.wide {
@@ -68,9 +78,7 @@ func TestTypesOfPostgreSQL(t *testing.T) {
 func testFractionInKey(t *testing.T, open func() *sql.DB) {
 	source := open()
 	exec(t, source, "CREATE TABLE chars (id NUMERIC PRIMARY KEY); INSERT INTO chars VALUES (1), (1.5), (3)")
-	a := newAttempt(t, sqlsnow.Postgres, open(), source)
-	a.column("chars.id").Role, a.plan.Table("chars").NewIDs = plan.RoleKey, a.plan.Sources
-	a.fails("its key is no integer")
+	newAttempt(t, sqlsnow.Postgres, open(), source).fails("its key is no integer")
 }
 
 // A column of a domain is one of the type below, also in arrays.

@@ -38,17 +38,11 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 	}
 	typ := sqltype.Of(s.dialect, c.Type)
 	f := &field{table: t, column: c, name: s.vocabulary.Read(c.Name), thing: s.vocabulary.thing(t.Name), values: ids{}, rows: map[string]map[int64]int{}, bits: typ.Bits, text: typ.Kind == sqltype.Text}
-	if typ.Kind != sqltype.Integer && typ.Kind != sqltype.Text {
+	if !typ.IsNumber() && typ.Kind != sqltype.Text {
 		return nil
 	}
 	f.flags = true
-	top := int64(math.MaxInt64)
-	if typ.Kind == sqltype.Integer && typ.Bits < 64 {
-		top = 1<<(typ.Bits-1) - 1
-		if typ.Unsigned {
-			top = 1<<typ.Bits - 1
-		}
-	}
+	top := typ.Highest()
 	numbers, others := 0, 0
 	for source, values := range s.evidence.values(t, c.Name) {
 		all := distinct(values)
