@@ -11,11 +11,11 @@ import (
 
 // TargetType returns the type of a column in the target, which [Plan.Schema] writes: the column's own, made wide
 // enough for what its role says. Keys and references have 64 bits, or decimals and texts the digits of that. Both sides
-// of a reference are of one type, but where no foreign key ties them, a reference stays signed if a negative number
-// stands for no row, and keeps a type that holds 64 bits. A short text with a list of new ids, or with JSON or a format that has some, gets as
-// long as the most and longest ids in it, unless it is in a key or an index, or has numbers of fixed width.
-// Integers with packed ids stay as they are. A MySQL TEXT stays as it is, and so does every type where all new ids
-// in the column are numbers, see [IDs]: a dry run says what does not fit.
+// of a reference are of one type. Where no foreign key ties them, a reference stays signed if a negative number stands
+// for no row, and a type that holds 64 bits stays. A short text with a list of new ids, or with JSON or a format that
+// has some, gets as long as the most and longest ids in it, unless it is in a key or an index, or has numbers of fixed
+// width. Integers with packed ids stay as they are. A MySQL TEXT stays as it is, and so does every type where all new
+// ids in the column are numbers, see [IDs]: a dry run says what does not fit.
 func (p *Plan) TargetType(t *Table, c *Column) string {
 	d := dialectOf(p.Dialect)
 	if d == sqldialect.SQLite {

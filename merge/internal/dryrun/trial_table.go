@@ -200,7 +200,8 @@ func trialStatements(ctx context.Context, d *dryRun, t *plan.Table) (statements 
 	return append(statements, "INSERT INTO "+trialTable+" ("+list+") SELECT "+list+" FROM "+name), nil
 }
 
-// What a temporary table of MySQL can't have, and what no row depends on: full texts, foreign keys, partitions, versions.
+// What a temporary table of MySQL can't have, and no row depends on: full texts, foreign keys, partitions,
+// versions.
 var (
 	permanentLine  = regexp.MustCompile("(?m)^  (?:FULLTEXT KEY|CONSTRAINT `(?:[^`]|``)+` FOREIGN KEY) .*\n")
 	permanentRest  = regexp.MustCompile(`(?s)\n(?:/\*!\d+ )? ?PARTITION BY .*$`)
