@@ -110,7 +110,7 @@ func (r *reader) readPostgres(ctx context.Context) {
 		FROM (`+postgresSequences+`) m JOIN (`+postgresSequences+`) o ON o.seq = m.seq AND (o.oid, o.attnum) <> (m.oid, m.attnum)
 		WHERE m.relnamespace = {schema}::regnamespace GROUP BY m.seq, m.relname, m.attname
 		UNION ALL SELECT NULL, 'schema ' || n.nspname || ' of the search_path: its tables are not merged: name it and ' || current_schema() || ' under databases'
-		FROM pg_namespace n WHERE n.nspname = ANY (current_schemas(false)) AND n.oid <> {schema}::regnamespace AND n.nspname NOT IN ({schemas})
+		FROM pg_namespace n WHERE n.nspname = ANY (current_schemas(false)) AND n.oid <> {schema}::regnamespace AND '' IN ({schemas})
 			AND EXISTS (SELECT FROM pg_class k WHERE k.relnamespace = n.oid AND k.relkind IN ('r', 'p') AND k.relname NOT LIKE 'snow\_%')
 		UNION ALL SELECT NULL, 'type ' || format_type(t.oid, NULL) FROM pg_type t WHERE t.typnamespace = {schema}::regnamespace
 			AND t.typtype IN ('d', 'r', 'c') AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = t.typrelid AND k.relkind <> 'c')
