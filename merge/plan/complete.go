@@ -101,11 +101,13 @@ func (c *completer) complete(afterRoles func()) {
 	}
 	c.settleColumns()
 	c.change()
+	followReferences(c.Plan)
 	c.along()
 	afterRoles()
 	c.ids()
 	c.unique()
 	c.change()
+	c.types()
 }
 
 // sections collects the claims of references, keys and plain.

@@ -332,3 +332,39 @@ func (a *Answer) UnmarshalYAML(node *yaml.Node) (err error) {
 	a.Text = strings.TrimSpace(a.Text)
 	return err
 }
+
+// MarshalYAML writes a mapping.
+func (k kinds) MarshalYAML() (any, error) {
+	mapping := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	for _, one := range k {
+		value := textNode(one.Is.Text)
+		if one.Is.Meaning != nil {
+			is, err := one.Is.MarshalYAML()
+			if err != nil {
+				return nil, err
+			}
+			value = is.(*yaml.Node) //nolint:forcetypeassert // of a Meaning it is one
+		}
+		mapping.Content = append(mapping.Content, textNode(one.Value), value)
+	}
+	return mapping, nil
+}
+
+// UnmarshalYAML reads a mapping, and keeps its order.
+func (k *kinds) UnmarshalYAML(node *yaml.Node) error {
+	*k = nil
+	return eachField(node, "of tables by values, such as {player: players}", func(key, value *yaml.Node) error {
+		var one Kind
+		var err error
+		if one.Value, err = scalar(key); err != nil {
+			return err
+		}
+		if value.Kind != yaml.MappingNode {
+			one.Is.Text, err = scalar(value)
+		} else {
+			err = one.Is.UnmarshalYAML(value)
+		}
+		*k = append(*k, one)
+		return err
+	})
+}

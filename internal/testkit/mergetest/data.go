@@ -226,7 +226,7 @@ func (w *world) refer(s *source, c *column, set map[string]any) any {
 		}
 	case plan.RolePolymorphic:
 		for _, ref := range c.refers {
-			if set[c.by] == ref.Value {
+			if set[c.by] == ref.Value || ref.Value == plan.AnyKind && set[c.by] != "first" {
 				if id, ok := pick(ref); ok {
 					return strconv.FormatInt(id, 10)
 				}
