@@ -22,7 +22,8 @@ func TestWalkPreparedSession(t *testing.T) {
 func TestRandomPreparedSession(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		w.db = w.db.Session(&gorm.Session{PrepareStmt: true})
-		random(t, w, max(*seedFlag, 1), 300)
+		_, err := random(t, w, max(*seedFlag, 1), 300, upTo(300))
+		check(t, err)
 	})
 }
 
