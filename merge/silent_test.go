@@ -76,6 +76,9 @@ func TestSilent(t *testing.T) {
 		{"one value of a TINYINT", []string{"CREATE TABLE coins (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, title VARCHAR(20)); INSERT INTO coins SELECT seq, '{s}' FROM seq_1_to_3",
 			"CREATE TABLE purses (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, coin TINYINT, coin_paid TINYINT); INSERT INTO purses SELECT seq, 1, 1 FROM seq_1_to_{120}"},
 			map[string]string{"purses.coin": "plain, asked", "purses.coin_paid": "plain, asked"}, ""},
+		{"decimals, and -1 for nobody", []string{"CREATE TABLE logins (id DECIMAL(20,0) NOT NULL PRIMARY KEY, mail VARCHAR(20)); INSERT INTO logins SELECT seq, '{s}' FROM seq_1_to_{240}",
+			"CREATE TABLE heroes (id DECIMAL(20,0) NOT NULL PRIMARY KEY, login_id DECIMAL(20,0) NOT NULL DEFAULT -1, mana DECIMAL(20,2)); INSERT INTO heroes SELECT seq, IF(seq % 5 = 0, -1, seq * 2), seq FROM seq_1_to_{120}"},
+			map[string]string{"logins.id": "key, asked", "heroes.id": "key, asked", "heroes.login_id": "reference logins none -1, asked", "heroes.mana": "plain"}, ""},
 		{"slots in JSON", []string{chars, "CREATE TABLE bags (char_id INT NOT NULL PRIMARY KEY, content JSON NOT NULL);" +
 			`INSERT INTO bags SELECT seq * 3, '{"slots": {"1": {"cfg": 7}, "2": {"cfg": 9}, "4": null}}' FROM seq_1_to_{80}`},
 			map[string]string{"bags.content": "plain"}, ""},

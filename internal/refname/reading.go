@@ -11,6 +11,7 @@ type Reading struct {
 	Stem     []string // the words that do not just say that these are ids
 	ID       bool     // it says that these are ids
 	Word     string   // how; none where an initial says so, as in pid
+	Shared   bool     // it is an initial, such as sid, that the keys of several tables are called
 	Common   bool     // it is id, or what the keys of several tables are called
 	First    bool     // it begins with that
 	Quantity bool     // it says how many, how much, when or where
@@ -136,3 +137,17 @@ func NamesRow(name, table, column string) bool {
 
 // IsKind reports whether a word ends the names of columns that say what kind of thing the ids beside them stand for.
 func IsKind(word string) bool { return slices.Contains(kindWords, word) }
+
+// Shortens reports whether a word may be short for another one: they begin alike, and it has some letters of the other
+// one in their order, such as msg for message.
+func Shortens(word, of string) bool {
+	if len(word) < 2 || len(of) < len(word) || word[0] != of[0] {
+		return false
+	}
+	for _, letter := range []byte(of) {
+		if word != "" && word[0] == letter {
+			word = word[1:]
+		}
+	}
+	return word == ""
+}

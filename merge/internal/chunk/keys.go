@@ -33,6 +33,15 @@ func readIn(ctx context.Context, e *dialect.Dialect, q Queryer, table, list stri
 	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
 		condition, args := keysIn(e, by, part)
 		rows, err := ReadAll(ctx, e, q, "SELECT "+list+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
+		if e.LacksCharacter(err) { // so that no row has that key, but there may be rows with others
+			if half := len(part) / 2; half == 0 {
+				rows, err = nil, nil
+			} else if rows, err = readIn(ctx, e, q, table, list, columns, by, part[:half]); err == nil {
+				var rest [][]any
+				rest, err = readIn(ctx, e, q, table, list, columns, by, part[half:])
+				rows = append(rows, rest...)
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
