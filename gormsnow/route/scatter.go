@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
@@ -32,8 +31,8 @@ type combined struct {
 
 // scatter returns a connection for a query about several shards. What it refuses does not depend on how many
 // databases there are.
-func (r *router) scatter(b *bound, m *model, p place) (gorm.ConnPool, *Error) {
-	if _, ok := b.parent.(*transaction); ok {
+func (r *router) scatter(b *bound, m *model, p place) (*merger, *Error) {
+	if _, ok := transactionOf(b.parent); ok {
 		return nil, b.refuse(m, ErrCrossShard, "it is about "+list(p.shards)+", and a transaction is in one: query outside of it, or each shard on its own")
 	}
 	asked := &merger{refuser: refuser{r}, b: b}
@@ -48,15 +47,15 @@ func (r *router) scatter(b *bound, m *model, p place) (gorm.ConnPool, *Error) {
 	}
 	if p.all {
 		for i := range r.shards.Len() {
-			asked.targets = append(asked.targets, i)
+			asked.databases = append(asked.databases, i)
 		}
 		return asked, nil
 	}
 	for _, s := range p.shards {
-		asked.targets = append(asked.targets, r.shards.Index(s))
+		asked.databases = append(asked.databases, r.shards.Index(s))
 	}
-	slices.Sort(asked.targets)
-	asked.targets = slices.Compact(asked.targets)
+	slices.Sort(asked.databases)
+	asked.databases = slices.Compact(asked.databases)
 	return asked, nil
 }
 

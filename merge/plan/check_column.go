@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +28,7 @@ func (c *columnChecker) check() {
 		c.faultIf(column.Decided || len(column.Suspects) == 0, "role is undecided")
 	case RoleKey:
 		c.key()
-		if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Integer {
+		if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && !s.IsNumber() {
 			c.fault("is a key, but type %q is no integer", column.Type)
 		}
 	case RoleReference, RoleList, RoleJSON, RolePolymorphic, RolePacked:
@@ -70,7 +72,9 @@ func (c *columnChecker) reference() {
 			c.fault("%s", reason)
 		}
 		c.faultIf(array && column.Separator != "", "is an array, which has no separator")
-		c.faultIf(!array && typed && s.Kind != sqltype.Text, "is a list, but type %q is no text", column.Type)
+		path := sqltype.Word(column.Type) == "ltree"
+		c.faultIf(path && column.Separator != ".", "is a path, whose labels are ids with the separator .")
+		c.faultIf(!array && typed && s.Kind != sqltype.Text && !path, "is a list, but type %q is no text", column.Type)
 		c.faultIf(!hasOne, "a list refers to one table, without path and value")
 	case RoleJSON:
 		c.faultIf(typed && s.Kind != sqltype.JSON && s.Kind != sqltype.Text, "is JSON, but type %q is neither that nor a text", column.Type)
@@ -81,9 +85,13 @@ func (c *columnChecker) reference() {
 			}
 		}
 	case RolePolymorphic:
-		c.distinct("value", func(r *Reference) string { return r.Value })
+		c.kinds(s)
 		by := c.table.Column(column.By)
-		if by == nil || by == column || by.Role != RolePlain {
+		switch {
+		case by != nil && by.Role == RoleReference && by != column:
+			c.fault("by is %q, which holds ids of rows: give these rows equal ids in all sources, make their key and %q plain, and choose rule match for that key", column.By, column.By)
+			return
+		case by == nil || by == column || by.Role != RolePlain:
 			c.fault("by is %q: want another column of role plain", column.By)
 			return
 		}
@@ -95,7 +103,7 @@ func (c *columnChecker) reference() {
 
 // unfit says why values of a type can't be new ids, or "". Whether numbers fit is found out by their values.
 func (c *columnChecker) unfit(s sqltype.Type, typ string) string {
-	if c.plan.numbersOnly(c.table, c.column) && (s.Kind == sqltype.Integer || s.Kind == sqltype.Text) {
+	if c.plan.numbersOnly(c.table, c.column) && (s.IsNumber() || s.Kind == sqltype.Text) {
 		return ""
 	}
 	return s.UnfitForIDs(typ)
@@ -191,4 +199,55 @@ func (c *columnChecker) half(format packed.Format) {
 		c.fault("refers, none, orphans and gone differ from those of the other half, %q", other.Name)
 	}
 	c.beside(other)
+}
+
+// kinds complains of kinds that disagree, and of formats that are none or that the column can't have.
+func (c *columnChecker) kinds(s sqltype.Type) {
+	c.distinct("value", func(r *Reference) string { return strings.TrimSpace(r.Value + " " + r.Path) })
+	for _, r := range c.column.Refers {
+		kind, _ := c.column.Kind(r.Value)
+		if kind.Refers[0].Format != r.Format {
+			c.fault("kind %q has the formats %q and %q", r.Value, kind.Refers[0].Format, r.Format)
+		}
+		if r.Format == "" {
+			continue
+		}
+		c.faultIf(r.Table == "", "kind %q has a format, so it needs tables", r.Value)
+		c.faultIf(c.dialect != sqldialect.SQLite && s.Kind != sqltype.Text && s.Kind != sqltype.Bytes && s.Kind != sqltype.JSON, "kind %q has a format, but type %q is no text", r.Value, c.column.Type)
+		if err := checkKind(kind); err != nil {
+			c.fault("kind %q: %v", r.Value, err)
+		}
+		c.faultIf(kind.Role == RolePacked && c.column.BecomesNull() && c.column.NoneID() == "", "orphans become null, but none has no id for no row: a packed value has to have one in their place")
+	}
+}
+
+// checkKind returns what is wrong with the format of a kind.
+func checkKind(kind *Column) error {
+	var places []string
+	for _, r := range kind.Refers {
+		places = append(places, r.Path)
+	}
+	switch kind.Role {
+	case RoleList:
+		if len(places) != 1 || places[0] != "" {
+			return errors.New("a list refers to one table, without path")
+		}
+		return nil
+	case RoleJSON:
+		for _, place := range places {
+			if _, err := jsonpath.Parse(place); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	format, err := packed.ParseFormat(kind.Format)
+	switch {
+	case err != nil:
+	case format.Number():
+		err = fmt.Errorf("its format, %q, is of integers", kind.Format)
+	case format.Kind != packed.Hooks:
+		_, err = format.New(places, kind.Separator, [2]bool{})
+	}
+	return err
 }

@@ -101,11 +101,13 @@ func (c *completer) complete(afterRoles func()) {
 	}
 	c.settleColumns()
 	c.change()
+	followReferences(c.Plan)
 	c.along()
 	afterRoles()
 	c.ids()
 	c.unique()
 	c.change()
+	c.types()
 }
 
 // sections collects the claims of references, keys and plain.
@@ -296,6 +298,10 @@ func (c *completer) unique() {
 				asked[u] = q
 				if !c.template {
 					u.Suspects = doubt.Suspects
+				}
+				if _, is := decided[u]; !is && q.Answer.Text == AnswerBoth {
+					c.failIf(c.both(u, doubt.Key))
+					continue
 				}
 				if _, is := decided[u]; !is && q.Proposed.Text != "" && !(c.template && q.Answer.Text == "") {
 					u.Rule = Rule(q.Proposed.Text)

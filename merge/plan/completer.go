@@ -2,7 +2,9 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // A completer lays decisions over a plan.
@@ -76,4 +78,28 @@ func (c *completer) isDecided(raw string) bool {
 		}
 	}
 	return false
+}
+
+// types complains of types that the file gives to columns and the target does not get, for what their roles say.
+func (c *completer) types() {
+	if c.template {
+		return
+	}
+	for _, change := range c.Decisions.Tables {
+		t := c.Plan.Table(change.Table.Text)
+		if t == nil {
+			continue
+		}
+		for _, column := range t.Columns {
+			line := change.lineOf("columns", column.Name, "type")
+			if typ := c.Plan.TargetType(t, column); line > 0 && !sameType(typ, column.Type) {
+				c.errs = append(c.errs, &Error{Line: line, Table: t.Name, Column: column.Name, Reason: fmt.Sprintf("type %q: the target's column is %q, for its role is %s", column.Type, typ, column.Role)})
+			}
+		}
+	}
+}
+
+// sameType compares types without the width that some servers write behind integers.
+func sameType(a, b string) bool {
+	return strings.EqualFold(displayWidth.ReplaceAllString(a, "$1"), displayWidth.ReplaceAllString(b, "$1"))
 }

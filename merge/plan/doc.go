@@ -11,11 +11,12 @@
 //	complete_question.go  questions and their answers, as a file has them
 //	completer.go          what names of decisions stand for, and what is claimed of columns
 //	answer.go             questions and their answers in a plan
-//	ids.go                which rows get new ids when there are more keys, and what new ids most tables have
+//	ids.go                which rows get new ids when there are more keys, what new ids most tables have, and where
+//	                      references lead on to
 //	decisions_file.go     reads and writes files of decisions
 //	overlay.go            changes of single fields
 //	meaning.go            what columns and unique keys are, and which of several entries counts
-//	name.go named.go      what names and patterns stand for
+//	name.go               what names and patterns stand for
 //	decisions.go          the types of decisions
 //	read.go               reads and writes complete plans, as YAML and JSON
 //	schema.go             Schema
