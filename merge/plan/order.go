@@ -172,17 +172,25 @@ func (p *Plan) Preferred(t *Table, u *Unique) []string {
 
 // MintParents returns the tables whose rows must have new ids before the rows of a table: the tables that it refers
 // to in its primary key or in unique keys, if their rows may be merged, and the tables that decide which of its
-// rows are dropped.
+// rows are dropped. Rows that are merged by their id alone keep it, so that references to them do not wait for it.
 func (p *Plan) MintParents(t *Table) (parents []*Table) {
 	for _, c := range t.Columns {
 		isUnique := slices.Contains(t.PrimaryKey, c.Name) || slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) })
 		for _, r := range c.Refers {
-			if parent := p.Table(r.Table); parent != nil && (c.DropsRows() || isUnique && parent.Merges(p.Sources)) {
+			if parent := p.Table(r.Table); parent != nil && (c.DropsRows() || isUnique && parent.changesIDs(p.Sources)) {
 				parents = append(parents, parent)
 			}
 		}
 	}
 	return parents
+}
+
+// changesIDs reports whether rows of the table that come from some sources may be merged into rows with other ids.
+func (t *Table) changesIDs(sources []string) bool {
+	key := t.Key()
+	return slices.ContainsFunc(t.Unique, func(u *Unique) bool {
+		return t.MergesBy(u, sources) && !(key != nil && len(t.NewIDs) == 0 && slices.Equal(u.Columns, []string{key.Name}))
+	})
 }
 
 // MintOrder returns the tables in the order of giving new ids: a table comes after its
