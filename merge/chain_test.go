@@ -24,7 +24,7 @@ var guildServer = []string{
 	"CREATE TABLE orders (id INT UNSIGNED AUTO_INCREMENT PRIMARY KEY, origin VARCHAR(40))", // nothing refers to it, so that its ids may be in packs
 }
 
-const chainRows = 150
+const chainRows, chainOrders = 150, 1200
 
 // guildRows are rows whose column origin says which row of which server they are. Their names clash with the
 // names of all others.
@@ -32,7 +32,7 @@ func guildRows(server string) []string {
 	return []string{
 		fmt.Sprintf("INSERT INTO heroes SELECT seq * 2, 1 + seq %% 5, CONCAT('h', seq), CONCAT('%s ', seq * 2), seq %% 50 FROM seq_1_to_%d", server, chainRows),
 		"INSERT INTO guilds SELECT seq, CONCAT('g', seq) FROM seq_1_to_5",
-		fmt.Sprintf("INSERT INTO orders SELECT seq * 3, CONCAT('%s ', seq * 3) FROM seq_1_to_%d", server, 20*chainRows),
+		fmt.Sprintf("INSERT INTO orders SELECT seq * 3, CONCAT('%s ', seq * 3) FROM seq_1_to_%d", server, chainOrders),
 	}
 }
 
@@ -111,7 +111,7 @@ func (f *fixture) wantChain(source, server string, levels ...int) {
 	for n := 1; n <= chainRows; n++ {
 		check("heroes", 2*n, 7, fmt.Sprint(server, " ", 2*n), slices.Contains(levels, n%50))
 	}
-	for n := 1; n <= 20*chainRows; n++ {
+	for n := 1; n <= chainOrders; n++ {
 		check("orders", 3*n, 97, fmt.Sprint(server, " ", 3*n), false)
 	}
 	for n := 1; n <= 5; n++ {

@@ -62,7 +62,8 @@
 // numbers that are to be new ids, the target refuses the source's rows, and the run ends. Only keys of one
 // integer column get new ids: a primary key, or a unique key beside it. In a table without a primary key, each
 // chunk reads the whole table. Ids inside of other values are copied as they are, unless the plan says how they are
-// packed: see [github.com/shardsnow/snow/merge/plan.RolePacked] and [Codec].
+// packed: see [github.com/shardsnow/snow/merge/plan.RolePacked] and [Codec]. So are names of renamed rows in other
+// columns, unless the plan says whose names these are: see [github.com/shardsnow/snow/merge/plan.RoleName].
 //
 // # Inside
 //

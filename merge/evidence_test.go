@@ -148,7 +148,14 @@ func TestKinds(t *testing.T) {
 			if !slices.Equal(things.NewIDs, test.mint) {
 				t.Errorf("new ids for %q, want %q", things.NewIDs, test.mint)
 			}
-			if got := things.Columns[0].Suspects; (len(got) > 0) != test.suspects {
+			got := things.Columns[0].Suspects
+			if q := p.Question("things.id"); q != nil { // then it is asked only there
+				if len(got) > 0 {
+					t.Errorf("it is in question %q, and has suspects %q", q.Name, got)
+				}
+				got = slices.DeleteFunc(slices.Clone(q.Evidence), func(line string) bool { return !strings.HasPrefix(line, "things.id: ") })
+			}
+			if len(got) > 0 != test.suspects {
 				t.Errorf("got suspects %q", got)
 			}
 			var unique []string
@@ -166,13 +173,17 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// What names a player by its name would not follow a player who is renamed: Inspect says so, and proposes no suffix
-// if it is a foreign key that does so.
+// What names a player by its name follows a player who is renamed, if it can: where a foreign key does so, Inspect
+// proposes no suffix, and where the name is a key by itself, it says so.
 func TestSuffixAndNamesElsewhere(t *testing.T) {
 	server := dbtest.SharedMariaDB(t)
-	for _, test := range []struct{ foreign, rule, says string }{
-		{", FOREIGN KEY (player_name) REFERENCES players (name)", "fail", "no suffix: foreign keys tie ladder.player_name to name"},
-		{"", "suffix", "ladder.player_name of the same values would not follow a new name"},
+	for _, test := range []struct {
+		foreign, rule, says string
+		role                plan.Role
+	}{
+		{", FOREIGN KEY (player_name) REFERENCES players (name)", "fail", "no suffix: foreign keys tie ladder.player_name to name", plan.RolePlain},
+		{", UNIQUE (player_name)", "suffix", "ladder.player_name of the same values would not follow a new name", plan.RolePlain},
+		{"", "suffix", "", plan.RoleName},
 	} {
 		source := func(name, own string) merge.Source {
 			return newSource(t, server, name, "CREATE TABLE players (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) NOT NULL UNIQUE)",
@@ -184,7 +195,10 @@ func TestSuffixAndNamesElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		u := findTable(t, p, "players").Unique[0]
-		if string(u.Rule) != test.rule || len(u.Suspects) != 2 || u.Suspects[1] != test.says {
+		if role := findTable(t, p, "ladder").Column("player_name").Role; role != test.role {
+			t.Errorf("%s: role %s, want %s", test.foreign, role, test.role)
+		}
+		if string(u.Rule) != test.rule || len(u.Suspects) == 0 || test.says != "" && u.Suspects[len(u.Suspects)-1] != test.says {
 			t.Errorf("got the rule %s and suspects %q, want %s and %q", u.Rule, u.Suspects, test.rule, test.says)
 		}
 	}

@@ -26,7 +26,8 @@ import (
 //     values are ids of a table and how likely that is by chance, by types, indexes, and joins in views, triggers and
 //     routines. A primary key may be one, in a table with more about the same rows. Others are ids in JSON, in
 //     delimited texts and beside a column that names their table.
-//   - Unique keys whose rows clash between sources, tables that look like dictionaries, and differences between the
+//   - Unique keys whose rows clash between sources, and texts with the names of rows that would be renamed then.
+//   - Tables that look like dictionaries, tables whose rows are the same in all sources, and differences between the
 //     schemas.
 //
 // References that the schema does not declare, keys that no source counts up, and numbers that could be ids are in

@@ -112,8 +112,8 @@ var proposed = map[string]string{
 	"players.friends":        "list players by ;, suspect",
 	"ranks.player_id":        "reference players, asked",
 	"settings.player_id":     "reference players, asked",
-	"skills.id":              "key, asked",          // nobody counts it up, and nothing refers to it
-	"worlds.id":              "key, suspect, asked", // a single row
+	"skills.id":              "key, asked", // nobody counts it up, and nothing refers to it
+	"worlds.id":              "key, asked", // a single row
 }
 
 // describe says what a plan makes of a column.

@@ -211,7 +211,8 @@ func (m *Merge) Verify(ctx context.Context) (*report.Report, error) {
 // would do and what would stop it: see [report.Forecast.Err]. What it passes, Run does not refuse, unless the databases
 // change, or a disk, a connection or a limit of the server ends the run. It writes nothing that stays: where only the
 // database can judge rows, because of checks or other types, it inserts them into a temporary table. It keeps rows that
-// would be merged or renamed in memory.
+// would be merged or renamed in memory. Where rows would be renamed, it reads the texts of their source once more, for
+// the names that these rows lose.
 func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
 	f, err := dryrun.Forecast(ctx, &m.job)
 	if err != nil {
@@ -219,6 +220,10 @@ func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
 	}
 	return f, nil
 }
+
+// RunID returns the id of the run, which is made from the plan. Plans that do the same with rows have the same id: compare it
+// with the one of a forecast.
+func (m *Merge) RunID() string { return m.job.ID }
 
 // Rows counts the rows of the sources that a run reads. It shows early that the databases answer.
 func (m *Merge) Rows(ctx context.Context) (int64, error) {

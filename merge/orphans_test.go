@@ -288,7 +288,7 @@ func TestUndecidedColumns(t *testing.T) {
 		for _, o := range open {
 			got = append(got, o.Column+" "+string(o.Kind))
 		}
-		if want := []string{"friend_ids undecided", "doc undecided"}; !slices.Equal(got, want) {
+		if want := []string{"doc undecided", "friend_ids undecided"}; !slices.Equal(got, want) {
 			t.Errorf("got %q open, want %q", got, want)
 		}
 	}

@@ -24,7 +24,7 @@ func packed(t *testing.T) *fixture {
 		"INSERT INTO orders SELECT IF(seq < 1500, seq, seq * 2), TIMESTAMPADD(MINUTE, seq, '2024-05-01'), seq FROM seq_1_to_3000",
 	})
 	f.plan.Tables[0].Created = "created_at"
-	f.config.PackRows = 3000
+	f.config.PackRows, f.config.ChunkRows = 3000, 300
 	f.tables()
 	return f
 }

@@ -89,6 +89,13 @@ func measure(ctx context.Context, tb testing.TB, server *dbtest.Server, name str
 	if err != nil {
 		return Score{}, err
 	}
+	schema, err := merge.ReadSchema(ctx, sqlsnow.MySQL, sources...)
+	if err != nil {
+		return Score{}, err
+	}
+	if _, err := plan.Shorten(p, schema); err != nil { // what inspect writes must be a plan
+		return Score{}, fmt.Errorf("schema %s: %w", name, err)
+	}
 	s := Score{Schema: name, Tables: len(tables), Questions: len(p.Questions)}
 	for _, t := range tables {
 		for _, c := range t.columns {

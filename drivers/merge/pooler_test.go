@@ -8,7 +8,8 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
-	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/internal/testkit/mysqlpooler"
@@ -74,7 +75,7 @@ func TestReadersEndTransactions(t *testing.T) {
 			if err := source.QueryRowContext(t.Context(), "SELECT clock_timestamp()").Scan(&paused); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(1100 * time.Millisecond) // longer than a session reads in one transaction
+			waitInVain(t, source)
 			return
 		}
 		looks++
@@ -89,6 +90,23 @@ func TestReadersEndTransactions(t *testing.T) {
 	}
 	if _, err := m.Run(t.Context()); err != nil || looks < 10 {
 		t.Errorf("%d looks, %v", looks, err)
+	}
+}
+
+// waitInVain waits for a table that a session has read, for longer than a session reads in one transaction.
+func waitInVain(t *testing.T, db *sql.DB) {
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(t.Context(), "SET LOCAL lock_timeout = 1100"); err != nil {
+		t.Error(err)
+	}
+	var refused *pgconn.PgError
+	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE players"); !errors.As(err, &refused) || refused.Code != "55P03" { // lock_not_available
+		t.Errorf("the table that was read: got %v, want to wait for its lock in vain", err)
 	}
 }
 

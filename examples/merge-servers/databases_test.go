@@ -84,8 +84,11 @@ func TestSeveralDatabases(t *testing.T) {
 	}
 	do("schema", append(sources, into...)...)
 	all := append(append(sources, into...), "-namespace", "game", "-assert", "owners=SELECT COUNT(*) FROM {characters}.hero h JOIN {auth}.account a ON a.id = h.account_id")
-	do("dry-run", all...)
-	if got := do("run", all...); !strings.Contains(got.stdout, "Everything is as it should be") {
+	_, run, _ := strings.Cut(do("dry-run", all...).stdout, ", run ")
+	if got := runMerge(t, append([]string{"run", "-forecast", "0" + run[:12]}, all...)...); got.code != 1 || !strings.Contains(got.stderr, "not the one of the dry run") {
+		t.Errorf("run of another plan: %d, %s", got.code, got.stderr)
+	}
+	if got := do("run", append(all, "-forecast", run[:12])...); !strings.Contains(got.stdout, "Everything is as it should be") {
 		t.Errorf("run printed %s", got.stdout)
 	}
 	do("verify", all...)

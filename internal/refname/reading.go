@@ -121,5 +121,18 @@ func (r Reading) EndsInRelative() bool { return r.endsIn(relatives) }
 // IsRole reports whether a word is a word for people that columns refer to.
 func IsRole(word string) bool { return slices.Contains(roles, word) }
 
+// NamesRow reports whether the name of a column says that it may have the names of rows: it ends like the column of a
+// table that has the names, or has a word of that table or for somebody.
+func NamesRow(name, table, column string) bool {
+	has, want, things := Words(name), Words(column), Words(table)
+	if len(has) == 0 || len(want) == 0 {
+		return false
+	}
+	return has[len(has)-1] == want[len(want)-1] || slices.ContainsFunc(has, func(w string) bool {
+		w = Singular(w)
+		return IsRole(w) || slices.ContainsFunc(things, func(thing string) bool { return Singular(thing) == w })
+	})
+}
+
 // IsKind reports whether a word ends the names of columns that say what kind of thing the ids beside them stand for.
 func IsKind(word string) bool { return slices.Contains(kindWords, word) }

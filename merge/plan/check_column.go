@@ -44,8 +44,11 @@ func (c *columnChecker) check() {
 		case column.BecomesNull() && column.Role == RolePacked && column.NoneID() == "":
 			c.fault("orphans become null, but none has no id for no row: a packed value has to have one in their place")
 		}
+	case RoleName:
+		fault := c.plan.NameFault(t, column)
+		c.faultIf(fault != "", "%s", fault)
 	default:
-		c.fault("role %q: want plain, key, reference, json, list, polymorphic or packed", column.Role)
+		c.fault("role %q: want plain, key, reference, json, list, polymorphic, packed or name", column.Role)
 	}
 }
 

@@ -102,6 +102,7 @@ func (c *completer) complete(afterRoles func()) {
 	c.settleColumns()
 	c.change()
 	followReferences(c.Plan)
+	c.along()
 	afterRoles()
 	c.ids()
 	c.unique()

@@ -156,7 +156,7 @@ func (c *completer) answer(q *Asked, none []string) (*claim, error) {
 	case !ok:
 	case proposed.role == RoleList:
 		s.role, s.separator = RoleList, proposed.separator
-	case proposed.role == RoleJSON, proposed.role == RolePolymorphic, proposed.role == RolePacked:
+	case proposed.role == RoleName, proposed.role == RoleJSON, proposed.role == RolePolymorphic, proposed.role == RolePacked:
 		return nil, at.fault("the answer %q is a table, but the proposal has several of them, or paths: want yes, plain, or a mapping like the proposal", q.Answer.Text)
 	}
 	s.decided = true

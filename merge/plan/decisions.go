@@ -49,6 +49,10 @@ type Decisions struct {
 	Keys       []Name     `yaml:"keys,omitempty,flow"`  // columns of role key
 	Plain      []Name     `yaml:"plain,omitempty,flow"` // columns of role plain
 
+	// Along are tables whose rows take the rows with them that refer to them: where a row is left out, each reference to
+	// it has gone: drop, and in lists and JSON gone: null, unless the plan says something else of its column
+	Along []*Along `yaml:"along,omitempty"`
+
 	Unique []*Clash `yaml:"unique,omitempty"`
 
 	After []string `yaml:"after,omitempty"` // see Plan.After
@@ -63,7 +67,8 @@ type Decisions struct {
 	Schema []Name `yaml:"schema,omitempty,flow"`
 }
 
-// A Meaning says whose ids the values of some columns are: one of To, List, JSON, By and Format.
+// A Meaning says whose ids the values of some columns are: one of To, List, JSON, By and Format; or, by Name, whose
+// names.
 type Meaning struct {
 	To        string `yaml:"to,omitempty"`        // RoleReference: the table that has the rows
 	List      string `yaml:"list,omitempty"`      // RoleList: the same
@@ -79,13 +84,21 @@ type Meaning struct {
 	// lua or codec NAME
 	Format string `yaml:"format,omitempty"`
 	// with Format, place: table; with bits, plain where the values are no ids
-	IDs     pairs   `yaml:"ids,omitempty"`
+	IDs pairs `yaml:"ids,omitempty"`
+	// RoleName: the column with the names, as table.column. Values follow where a row is renamed
+	Name    string  `yaml:"name,omitempty"`
 	None    values  `yaml:"none,omitempty,flow"` // values that stand for no row
 	Orphans Orphans `yaml:"orphans,omitempty"`   // what to do with the id of a row that does not exist
 	// what to do with the id of a row that is left out; none means what Orphans says
 	Gone     Orphans `yaml:"gone,omitempty"`
 	Proposed bool    `yaml:"proposed,omitempty"` // Inspect found it, and nobody has confirmed it
 	Columns  []Name  `yaml:"columns,omitempty,flow"`
+}
+
+// An Along is a table whose rows take others with them, see Decisions.Along.
+type Along struct {
+	Table  string `yaml:"table"`
+	Except []Name `yaml:"except,omitempty,flow"` // columns of which that is not so
 }
 
 // A Clash says what to do where rows clash in some unique keys.

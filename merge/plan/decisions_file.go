@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -51,7 +52,7 @@ func shortenEntries(n *yaml.Node) {
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		switch key, value := n.Content[i].Value, n.Content[i+1]; key {
-		case "references", "unique":
+		case "references", "unique", "along":
 			for _, entry := range value.Content {
 				inLine(entry)
 			}
@@ -131,6 +132,9 @@ func (d *Decisions) check() error {
 		if _, err := m.state(); err != nil {
 			return m.Columns[0].fault("%v", err)
 		}
+	}
+	if slices.Contains(d.Along, nil) {
+		return &Error{Reason: "an entry of along is empty"}
 	}
 	for _, c := range d.Unique {
 		if c == nil || len(c.Keys) == 0 {

@@ -259,7 +259,7 @@ func TestDecisionsErrors(t *testing.T) {
 		{"two patterns", "plain: ['mail.s*']\nkeys: ['mail.*r']\n", `and key by "mail.*r" of line 5`},
 		{"a pattern and an answer", "plain: ['*.guid']\nquestions:\n- {name: g, text: '?', columns: [character_aura.guid], answer: guild}\n", `line 6: question "g": the answer "guild" counts for none of its columns, which are in patterns such as "*.guid" of line 4`},
 		{"a table for kinds", "questions:\n- {name: sender, text: whose?, columns: [mail.sender], proposed: {by: kind, kinds: {0: characters, 1: guild}}, answer: guild}\n", `line 5: the answer "guild" is a table, but the proposal has several of them`},
-		{"two of to, list and json", "references:\n- {to: guild, list: guild, columns: [mail.sender]}\n", "want one of to, list, json, by and format"},
+		{"two of to, list and json", "references:\n- {to: guild, list: guild, columns: [mail.sender]}\n", "want one of to, list, json, by, format and name"},
 		{"no columns", "references:\n- {to: guild}\n", "no columns"},
 		{"an answer that is nothing", "questions:\n- {name: g, text: '?', columns: [mail.sender], answer: mails}\n", `line 5: the answer "mails" is no table`},
 		{"a bad backslash", `plain: ['mail.\s']` + "\n", "backslash"},

@@ -94,7 +94,7 @@ func (d *describer) of(t reflect.Type) object {
 	case reflect.TypeFor[plan.IDs]():
 		return object{"enum": []any{plan.IDsSnow, plan.IDsOffset, plan.IDsDense}}
 	case reflect.TypeFor[plan.Role]():
-		return object{"enum": []any{plan.RolePlain, plan.RoleKey, plan.RoleReference, plan.RoleJSON, plan.RoleList, plan.RolePolymorphic, plan.RolePacked, plan.RoleUndecided}}
+		return object{"enum": []any{plan.RolePlain, plan.RoleKey, plan.RoleReference, plan.RoleJSON, plan.RoleList, plan.RolePolymorphic, plan.RolePacked, plan.RoleName, plan.RoleUndecided}}
 	case reflect.TypeOf(plan.Decisions{}.Tables):
 		table := d.of(reflect.TypeFor[plan.Table]())
 		return object{"type": "object", "additionalProperties": table}

@@ -19,7 +19,7 @@ references:
 - {to: players, list: players, columns: [guilds.members]}
 `))
 	fmt.Println(err)
-	// Output: plan: line 6: want one of to, list, json, by and format
+	// Output: plan: line 6: want one of to, list, json, by, format and name
 }
 
 func ExampleVersionOf() {

@@ -110,14 +110,14 @@ func (q *Asked) propose(s state) bool {
 func (m *Meaning) state() (state, error) {
 	s := state{none: m.None, orphans: m.Orphans, gone: m.Gone, decided: !m.Proposed}
 	kinds := 0
-	for _, is := range []bool{m.To != "", m.List != "", len(m.JSON) > 0, m.By != "" && m.Format == "", m.Format != ""} {
+	for _, is := range []bool{m.To != "", m.List != "", len(m.JSON) > 0, m.By != "" && m.Format == "", m.Format != "", m.Name != ""} {
 		if is {
 			kinds++
 		}
 	}
 	switch {
 	case kinds != 1:
-		return s, errors.New("want one of to, list, json, by and format")
+		return s, errors.New("want one of to, list, json, by, format and name")
 	case m.Separator != "" && m.List == "" && m.Format == "":
 		return s, errors.New("separator is for list and format")
 	case (len(m.Kinds) > 0) != (m.By != "" && m.Format == ""):
@@ -126,6 +126,12 @@ func (m *Meaning) state() (state, error) {
 		return s, errors.New("format and ids need each other")
 	case m.To != "":
 		s.role, s.refers = RoleReference, []*Reference{{Table: m.To}}
+	case m.Name != "":
+		at := strings.LastIndexByte(m.Name, '.')
+		if at <= 0 {
+			return s, fmt.Errorf("name %q: want table.column", m.Name)
+		}
+		s.role, s.refers = RoleName, []*Reference{{Table: m.Name[:at], Path: m.Name[at+1:]}}
 	case m.List != "":
 		s.role, s.refers, s.separator = RoleList, []*Reference{{Table: m.List}}, m.Separator
 	case m.Format != "":
@@ -172,6 +178,8 @@ func (s state) meaning() *Meaning {
 			m.To = r.Table
 		case RoleList:
 			m.List, m.Separator = r.Table, s.separator
+		case RoleName:
+			m.Name = r.Table + "." + r.Path
 		case RoleJSON:
 			m.JSON = append(m.JSON, Pair{r.Path, r.Table})
 		case RolePacked:
@@ -201,6 +209,9 @@ func (s state) checkTables(p *Plan, t *Table, at Name) error {
 		if r.Table != "" && p.Table(r.Table) == nil {
 			return at.fault("%q names no table of the sources", r.Table)
 		}
+		if s.role == RoleName && p.Table(r.Table).Column(r.Path) == nil {
+			return at.fault("name: table %q has no column %q", r.Table, r.Path)
+		}
 	}
 	if s.by != "" && t.Column(s.by) == nil {
 		return at.fault("by: table %q has no column %q", t.Name, s.by)
@@ -214,7 +225,7 @@ func (s state) String() string {
 		tables = append(tables, strings.TrimPrefix(r.Path+r.Value+"="+r.Table, "="))
 	}
 	text := string(s.role)
-	if s.holdsReferences() {
+	if s.holdsReferences() || s.role == RoleName {
 		text += fmt.Sprintf(" to %q", tables)
 	}
 	if s.by != "" {
@@ -356,7 +367,7 @@ func (k Kind) refers() ([]*Reference, error) {
 	if m == nil {
 		return []*Reference{{Value: k.Value, Table: tableOf(k.Is.Text)}}, nil
 	}
-	if m.To != "" || m.By != "" || len(m.None) > 0 || m.Orphans != "" || m.Gone != "" || m.Proposed || len(m.Columns) > 0 {
+	if m.To != "" || m.Name != "" || m.By != "" || len(m.None) > 0 || m.Orphans != "" || m.Gone != "" || m.Proposed || len(m.Columns) > 0 {
 		return nil, fmt.Errorf("kind %q: want a table, plain, list, json or format: all else is said of the column", k.Value)
 	}
 	s, err := m.state()

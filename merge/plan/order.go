@@ -1,6 +1,9 @@
 package plan
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Stage is a table in the order of copying.
 type Stage struct {
@@ -187,7 +190,23 @@ func (p *Plan) MintParents(t *Table) (parents []*Table) {
 func (p *Plan) MintOrder() ([]*Table, error) {
 	order, circle := inOrder(p.merged(), p.MintParents)
 	if circle != nil {
-		return nil, &Error{Table: circle.Name, Reason: "references that drop rows, or are in unique keys that merge them, form a circle"}
+		return nil, &Error{Table: circle.Name, Reason: "references that drop rows, or are in unique keys that merge them, form a circle" + p.waysOut(circle)}
 	}
 	return order, nil
+}
+
+// waysOut says what a person can do about a circle of references that a table is in, or nothing if none of them drops rows.
+func (p *Plan) waysOut(t *Table) string {
+	for _, c := range t.Columns {
+		if !c.DropsRows() {
+			continue
+		}
+		itself := "another way round"
+		if c.refersTo(t.Name) {
+			itself = "to the table itself"
+		}
+		return fmt.Sprintf(": column %q refers %s, so that no order of the tables has each row after the rows that it goes with. Give it null for gone and orphans, "+
+			"or name the rows that go with others in without_rows, such as by WITH RECURSIVE", c.Name, itself)
+	}
+	return ""
 }

@@ -119,8 +119,8 @@ type Column struct {
 	Role Role `json:"role" yaml:"role"`
 
 	// Refers says whose ids the values are: one Reference for RoleReference and RoleList, one for each path for
-	// RoleJSON and RolePacked, one for each value of By for RolePolymorphic. Other roles ignore it, and the six
-	// fields after it.
+	// RoleJSON and RolePacked, one for each value of By for RolePolymorphic. For RoleName it says whose names they are.
+	// Other roles ignore it, and all but RoleName need the six fields after it.
 	Refers []*Reference `json:"refers,omitempty" yaml:"refers,omitempty"`
 
 	// RolePolymorphic: the column whose value selects the Reference; NULL counts as the empty text. RolePacked: the
@@ -159,7 +159,9 @@ const (
 	RoleList        Role = "list"        // ids in a delimited text, or in an array of PostgreSQL
 	RolePolymorphic Role = "polymorphic" // the id of a row of the table that another column names
 	RolePacked      Role = "packed"      // ids at places of a value of some format
-	RoleUndecided   Role = "undecided"   // nobody knows yet: an error in [Plan.Check]
+	// the name of a row of the same source: where RuleSuffix gives the row a new name, the value becomes that
+	RoleName      Role = "name"
+	RoleUndecided Role = "undecided" // nobody knows yet: an error in [Plan.Check]
 )
 
 // A Reference says whose ids values are.
@@ -168,7 +170,7 @@ type Reference struct {
 	// copied as they are
 	Table string `json:"table,omitempty" yaml:"table,omitempty"`
 	// RoleJSON: such as $.items[*].id, $.owner, $[*], or $.by.*~ for names of members. RolePacked: the place in the
-	// format
+	// format. RoleName: the column of Table that has the names
 	Path string `json:"path,omitempty" yaml:"path,omitempty"`
 	// RolePolymorphic: the value of the column By; AnyKind stands for all that no other reference has
 	Value string `json:"value,omitempty" yaml:"value,omitempty"`

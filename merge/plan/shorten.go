@@ -14,7 +14,7 @@ import (
 // that differs from the schema in something that nobody can decide, such as a table more, is an [*Error].
 func Shorten(p, schema *Plan) (*Decisions, error) {
 	s := &shortener{plan: p, schema: schema, d: &Decisions{Version: DecisionsVersion, Dialect: p.Dialect, Sources: p.Sources, Databases: p.Databases, Accepted: p.Accepted, After: p.After}}
-	for _, step := range []func() error{s.begin, s.questions, s.columns, s.ids, s.unique, s.changes, s.verify} {
+	for _, step := range []func() error{s.begin, s.along, s.questions, s.columns, s.ids, s.unique, s.changes, s.verify} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -65,6 +65,9 @@ func (s *shortener) columns() error {
 			return "key", &s.d.Keys
 		case is.role == RolePlain || is.role == RoleKey || is.meaning() == nil || !s.exists(at):
 			return "", nil
+		}
+		if s.goesAlong(at.column) {
+			is.gone = ""
 		}
 		return fmt.Sprint(is), is.meaning()
 	}, func(made any, names []Name) {

@@ -22,7 +22,10 @@ func (d *Decisions) In(database string) (*Decisions, error) {
 	in := *d
 	in.Databases = []string{database}
 	in.KeepIDs, in.Created, in.Skip, in.Keys, in.Plain, in.Schema = q.names(d.KeepIDs), q.names(d.Created), q.names(d.Skip), q.names(d.Keys), q.names(d.Plain), q.names(d.Schema)
-	in.References, in.Unique, in.Questions, in.Tables = nil, nil, nil, nil
+	in.References, in.Unique, in.Questions, in.Tables, in.Along = nil, nil, nil, nil, nil
+	for _, a := range d.Along {
+		in.Along = append(in.Along, &Along{Table: q.table(a.Table), Except: q.names(a.Except)})
+	}
 	for _, m := range d.References {
 		in.References = append(in.References, q.meaning(m))
 	}
@@ -79,7 +82,8 @@ func (q qualifier) meaning(m *Meaning) *Meaning {
 		return nil
 	}
 	in := *m
-	in.To, in.List, in.JSON, in.Kinds, in.IDs, in.Columns = q.table(m.To), q.table(m.List), q.pairs(m.JSON), q.kinds(m.Kinds), q.pairs(m.IDs), q.names(m.Columns)
+	in.To, in.List, in.Name = q.table(m.To), q.table(m.List), q.table(m.Name)
+	in.JSON, in.Kinds, in.IDs, in.Columns = q.pairs(m.JSON), q.kinds(m.Kinds), q.pairs(m.IDs), q.names(m.Columns)
 	return &in
 }
 

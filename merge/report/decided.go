@@ -1,6 +1,7 @@
 package report
 
 import (
+	"io"
 	"strings"
 	"time"
 
@@ -46,6 +47,31 @@ type NewName struct {
 	Row    string `json:"row"` // its key in the source
 	Before string `json:"before"`
 	After  string `json:"after"`
+}
+
+// OldNames counts the values of a column of a source that are names which rows of the source lose, by RuleSuffix.
+type OldNames struct {
+	Table  string `json:"table"`
+	Column string `json:"column"`
+	Source string `json:"source"`
+	Of     string `json:"of"` // the table and column of the names, as table.column
+	Rows   int64  `json:"rows"`
+	// whether the values become the new names: the column has the plan's role name. Others stay as they are
+	Follow  bool     `json:"follow"`
+	Samples []string `json:"samples"` // at most MaxSamples, as old: new
+}
+
+// writeOldNames writes a table of them.
+func writeOldNames(w io.Writer, all []OldNames) {
+	t := newTable(w, "Old names", "Source", "Of", "Rows", "Become", "Such as")
+	for _, row := range all {
+		become := "stay"
+		if row.Follow {
+			become = "new names"
+		}
+		t.row(row.Table+"."+row.Column, row.Source, row.Of, row.Rows, become, suchAs(row.Samples))
+	}
+	t.end()
 }
 
 // A Phase says how long a phase of the run took. Times are by the target's clock, from the end of the phase

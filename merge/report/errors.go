@@ -9,7 +9,8 @@ import (
 )
 
 // ErrUnfinished is returned if a run of another plan has copied rows into the target and has not ended: finish it
-// with its own plan, or begin with an empty target. It is wrapped: use errors.Is.
+// with its own plan, or begin with an empty target. The error that wraps it has the run's id and the remedy: use
+// errors.Is.
 var ErrUnfinished = errors.New("another run is unfinished")
 
 // ErrMerged is returned if a run of another plan has merged a table of a source already. It is wrapped: use errors.Is.
@@ -47,6 +48,9 @@ type OrphanError struct {
 	Value  string // the id, or what is in its place
 
 	LeftOut bool // the source has the row, and the plan leaves it out
+
+	// Rows is how many rows have such a value in the column, if a forecast has found several. Row is the first of them.
+	Rows int64
 }
 
 func (e *OrphanError) Error() string {
@@ -54,7 +58,11 @@ func (e *OrphanError) Error() string {
 	if e.LeftOut {
 		why = "is left out: gone of the column says what becomes of the reference"
 	}
-	return fmt.Sprintf("column %q of row %s of source %q refers to %q, which %s", e.Table+"."+e.Column, e.Row, e.Source, e.Value, why)
+	more := ""
+	if e.Rows > 1 {
+		more = fmt.Sprintf("; so it is in %d rows in all", e.Rows)
+	}
+	return fmt.Sprintf("column %q of row %s of source %q refers to %q, which %s%s", e.Table+"."+e.Column, e.Row, e.Source, e.Value, why, more)
 }
 
 // A ChangedError says that a source is not as it was when the run began.

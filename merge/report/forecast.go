@@ -17,6 +17,8 @@ import (
 // A Forecast is what [github.com/shardsnow/snow/merge.Merge.DryRun] expects of a run. It counts the rows that the dry
 // run has read.
 type Forecast struct {
+	// the id of the run that it is about, made from the plan: another plan has another one, see Report.Run
+	Run     string          `json:"run"`
 	Sources []string        `json:"sources"`
 	Tables  []TableForecast `json:"tables"`            // one for each table and source
 	Clashes []ClashForecast `json:"clashes,omitempty"` // one for each unique key and pair of databases that clash in it
@@ -24,6 +26,9 @@ type Forecast struct {
 	Gone    []ValueForecast `json:"gone,omitempty"`    // references to rows that are left out, by column
 
 	Conditions []ConditionForecast `json:"conditions,omitempty"` // rows that conditions of the plan leave out
+	// values that are names which rows would lose, by column: those that would follow, and those that would stay and seem
+	// to be names
+	OldNames []OldNames `json:"old_names,omitempty"`
 	// values that the target's columns do not take, by column
 	Misfits []ValueForecast  `json:"misfits,omitempty"`
 	Dates   []DateForecast   `json:"dates,omitempty"`   // the dates that go into new ids
@@ -129,8 +134,8 @@ func (n NumberForecast) offsets() string {
 const MaxSamples = 5
 
 // Err returns nil if nothing would stop a run and nothing is open. What would stop a run is a join of some
-// [*ClashError], [*OrphanError] and [*RowError], and of the errors that a run would return. If there is none, what
-// is open is an [*OpenError].
+// [*ClashError], [*OrphanError], one for each column of a source, and [*RowError], and of the errors that a run would
+// return. If there is none, what is open is an [*OpenError].
 func (f *Forecast) Err() error {
 	switch {
 	case f.Problems > 0:
@@ -161,7 +166,21 @@ func (f *Forecast) AddStop(err error) {
 
 // AddProblem counts a row that would stop a run.
 func (f *Forecast) AddProblem(err error) {
-	if f.Problems++; len(f.problems) < 4*MaxSamples {
+	f.Problems++
+	if orphan, ok := err.(*OrphanError); ok {
+		at := slices.IndexFunc(f.problems, func(other error) bool {
+			o, ok := other.(*OrphanError)
+			return ok && o.Table == orphan.Table && o.Source == orphan.Source && o.Column == orphan.Column && o.LeftOut == orphan.LeftOut
+		})
+		if at >= 0 {
+			other := f.problems[at].(*OrphanError)
+			other.Rows = max(1, other.Rows) + 1
+			return
+		}
+		first := *orphan
+		err = &first
+	}
+	if len(f.problems) < 4*MaxSamples {
 		f.problems = append(f.problems, err)
 	}
 }
@@ -219,7 +238,7 @@ func addValue(list []ValueForecast, row ValueForecast, sample string) []ValueFor
 // WriteText writes the forecast for people.
 func (f *Forecast) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "Dry run of the merge of %s\n\n", strings.Join(f.Sources, ", "))
+	fmt.Fprintf(b, "Dry run of the merge of %s, run %s\n\n", strings.Join(f.Sources, ", "), f.Run)
 	t := newTable(b, "Table", "Source", "Rows", "Re-keyed", "Merged", "Dropped", "Renamed", "In the target")
 	for _, row := range f.Tables {
 		t.row(row.Table, row.Source, row.Rows, row.Rekeyed, row.Merged, row.Dropped, row.Renamed, row.Before)
@@ -241,6 +260,7 @@ func (f *Forecast) WriteText(w io.Writer) error {
 		t.row(name, row.Source, cmp.Or(row.With, "(target)"), row.Rule, row.Rows, row.Failing, suchAs(row.Samples))
 	}
 	t.end()
+	writeOldNames(b, f.OldNames)
 	t = newTable(b, "Orphans", "Source", "Rows", "Such as")
 	for _, row := range f.Orphans {
 		t.row(nameWithRule(row), row.Source, row.Rows, suchAs(row.Samples))
@@ -268,7 +288,7 @@ func (f *Forecast) WriteText(w io.Writer) error {
 		fmt.Fprintln(b, "OPEN:", o)
 	}
 	if line := asPlain(f.Open); line != "" {
-		fmt.Fprintln(b, "If none of the undecided columns has ids, add this to the plan:", line)
+		fmt.Fprintln(b, "If none of the undecided columns has ids or such names, add this to the plan:", line)
 	}
 	throttled := ""
 	if f.Waited > 0 {

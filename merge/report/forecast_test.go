@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +11,7 @@ import (
 )
 
 func TestForecastAsText(t *testing.T) {
-	f := &Forecast{Sources: []string{"new", "old"}, Took: 1500 * time.Millisecond, Estimate: 7500 * time.Millisecond}
+	f := &Forecast{Run: "abc", Sources: []string{"new", "old"}, Took: 1500 * time.Millisecond, Estimate: 7500 * time.Millisecond}
 	f.Tables = []TableForecast{{Table: "items", Source: "old", Rows: 3, Rekeyed: 2, Merged: 1}}
 	if err := f.Err(); err != nil {
 		t.Errorf("got %v, want nil", err)
@@ -21,6 +22,10 @@ func TestForecastAsText(t *testing.T) {
 	}
 	for range 7 {
 		f.AddOrphan("items", "old", "owner", plan.OrphansNull, `row [1]: "9"`)
+	}
+	f.OldNames = []OldNames{
+		{Table: "friends", Column: "name", Source: "old", Of: "players.name", Rows: 3, Follow: true, Samples: []string{`"Bob": "Bob_old"`}},
+		{Table: "mails", Column: "sender", Source: "old", Of: "players.name", Rows: 1, Samples: []string{`"Bob": "Bob_old"`}},
 	}
 	f.AddMisfit("items", "old", "kind", "row [1]: NULL")
 	f.Dates = []DateForecast{{Table: "items", Source: "old", Column: "made", Early: 5, Inversions: 2, Largest: time.Minute}}
@@ -39,13 +44,17 @@ func TestForecastAsText(t *testing.T) {
 	if err := f.WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
-	const want = `Dry run of the merge of new, old
+	const want = `Dry run of the merge of new, old, run abc
 
 Table  Source  Rows  Re-keyed  Merged  Dropped  Renamed  In the target
 items  old     3     2         1       0        0        0
 
 Clash         Source  With      Rule  Rows  Failing  Such as
 items (name)  old     (target)  fail  2     2        row [1]: "Bob"; row [2]: "Bob"
+
+Old names     Source  Of            Rows  Become     Such as
+friends.name  old     players.name  3     new names  "Bob": "Bob_old"
+mails.sender  old     players.name  1     stay       "Bob": "Bob_old"
 
 Orphans             Source  Rows  Such as
 items.owner (null)  old     7     row [1]: "9"; row [1]: "9"
@@ -65,7 +74,7 @@ OPEN: undecided, items.kind, source new: like ids
 OPEN: undecided, items.kind, source old: like ids
 OPEN: undecided, auth.users.level, source old: like ids
 OPEN: undecided, items.a b, source old: like ids
-If none of the undecided columns has ids, add this to the plan: plain: [items.kind, auth.users.level]
+If none of the undecided columns has ids or such names, add this to the plan: plain: [items.kind, auth.users.level]
 This took 1.5s. A run may take about 8s.
 2 rows would stop a run.
 `
@@ -78,5 +87,25 @@ This took 1.5s. A run may take about 8s.
 	var clash *ClashError
 	if err := f.Err(); !errors.As(err, &clash) || !strings.HasPrefix(err.Error(), "merge: dry run: 2 rows would stop a run: ") {
 		t.Errorf("got %v, want 2 rows and a *ClashError", err)
+	}
+}
+
+// The error has one line for each column with orphans, however many rows have them.
+func TestOrphansByColumn(t *testing.T) {
+	f := &Forecast{}
+	for n := range 100 {
+		for _, column := range []string{"owner", "maker"} {
+			f.AddProblem(&OrphanError{Source: "old", Table: "items", Column: column, Row: fmt.Sprintf("[%d]", n), Value: "9"})
+		}
+		f.AddProblem(&OrphanError{Source: "old", Table: "items", Column: "owner", Row: fmt.Sprintf("[%d]", n), Value: "8", LeftOut: true})
+	}
+	const want = `merge: dry run: 300 rows would stop a run: column "items.owner" of row [0] of source "old" refers to "9", which does not exist; so it is in 100 rows in all
+column "items.maker" of row [0] of source "old" refers to "9", which does not exist; so it is in 100 rows in all
+column "items.owner" of row [0] of source "old" refers to "8", which is left out: gone of the column says what becomes of the reference; so it is in 100 rows in all`
+	if got := f.Err().Error(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if one := (&OrphanError{Source: "s", Table: "t", Column: "c", Row: "[1]", Value: "2"}).Error(); strings.Contains(one, "in all") {
+		t.Errorf("of a run: %s", one)
 	}
 }

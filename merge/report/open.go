@@ -14,6 +14,10 @@ type Open struct {
 	Table  string   `json:"table,omitempty"`
 	Column string   `json:"column,omitempty"`
 	Reason string   `json:"reason"`
+
+	// Certainty is how likely it is, from 0 to 1, that a column of OpenUndecided has ids. Lists of what is open begin
+	// with the highest.
+	Certainty float64 `json:"certainty,omitempty"`
 }
 
 // An OpenKind says why something is open.

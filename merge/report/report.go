@@ -26,12 +26,14 @@ type Report struct {
 	Assertions []Assertion `json:"assertions,omitempty"`
 	Clashes    []Clash     `json:"clashes,omitempty"`  // rows that gave way to others
 	LeftOut    []LeftOut   `json:"left_out,omitempty"` // rows that were left out, by reason
-	Skipped    []string    `json:"skipped,omitempty"`  // tables that the plan does not merge
-	Phases     []Phase     `json:"phases,omitempty"`   // what they took, verification last
-	After      []Statement `json:"after,omitempty"`    // what the plan says to do on the target when it is verified
-	Open       []Open      `json:"open,omitempty"`     // what nobody has decided or checked
-	Failures   []Failure   `json:"failures,omitempty"` // at most 10 for each check, table and source
-	Failed     int64       `json:"failed"`             // how many there are in all
+	// values that are names which rows lost, by column: those that followed, and those that stay and seem to be names
+	OldNames []OldNames  `json:"old_names,omitempty"`
+	Skipped  []string    `json:"skipped,omitempty"`  // tables that the plan does not merge
+	Phases   []Phase     `json:"phases,omitempty"`   // what they took, verification last
+	After    []Statement `json:"after,omitempty"`    // what the plan says to do on the target when it is verified
+	Open     []Open      `json:"open,omitempty"`     // what nobody has decided or checked
+	Failures []Failure   `json:"failures,omitempty"` // at most 10 for each check, table and source
+	Failed   int64       `json:"failed"`             // how many there are in all
 }
 
 // A Table counts what became of the rows of one table of one source.
@@ -215,6 +217,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		t.row(row.Table+" ("+row.Reason+")", row.Source, row.Rows, strings.Join(strings.Fields(row.Where), " "))
 	}
 	t.end()
+	writeOldNames(b, r.OldNames)
 	t = newTable(b, "Reference", "To", "Checked", "Orphans", "Witnessed", "Undetermined")
 	for _, row := range r.References {
 		t.row(strings.TrimSpace(row.Table+"."+row.Column+" "+row.Path+row.Value), row.Refers, row.Checked, row.Orphans, row.Witnessed, row.Undetermined)
@@ -243,7 +246,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintln(b, "OPEN:", o)
 	}
 	if line := asPlain(r.Open); line != "" {
-		fmt.Fprintln(b, "If none of the undecided columns has ids, add this to the plan:", line)
+		fmt.Fprintln(b, "If none of the undecided columns has ids or such names, add this to the plan:", line)
 	}
 	for _, f := range r.Failures {
 		fmt.Fprintln(b, "WRONG:", f)

@@ -47,7 +47,7 @@ Assertion  Want  Got
 gold       3     3
 
 OPEN: undecided, mails.from_id, source old: looks like ids
-If none of the undecided columns has ids, add this to the plan: plain: [mails.from_id]
+If none of the undecided columns has ids or such names, add this to the plan: plain: [mails.from_id]
 Nothing was found wrong, but 1 thing was left open. Decide or look at it before you use the target.
 `
 	if b.String() != want {

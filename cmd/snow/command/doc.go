@@ -26,6 +26,7 @@
 //	command
 //	  ├─ internal/layoutfit   a layout for given wishes
 //	  ├─ internal/mergecommand  the steps of a merge
+//	  │    └─ internal/questions  asks what a merge's plan leaves open, on a terminal and in a browser
 //	  ├─ internal/audit       what makes ids go wrong in live tables
 //	  ├─ internal/licences    of all that is in the command
 //	  ├─ internal/manual      manual pages

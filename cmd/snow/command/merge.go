@@ -48,7 +48,7 @@ func (a *app) mergeStep(step mergecommand.Step) *cobra.Command {
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ask := func(question string) error { return confirm.ask(c.Context(), question) }
-		err := merging.Do(c.Context(), args, mergecommand.IO{Out: a.Out, Err: a.Err, JSON: a.json, Confirm: ask, Warn: a.warn})
+		err := merging.Do(c.Context(), args, mergecommand.IO{In: a.In, Out: a.Out, Err: a.Err, JSON: a.json, Confirm: ask, Warn: a.warn})
 		var usage *mergecommand.UsageError
 		var open *report.OpenError
 		switch {

@@ -39,7 +39,7 @@ func Group(tb testing.TB, nodes int, options ...string) []*Server {
 		s.joined = func(tb testing.TB) {
 			tb.Helper()
 			if i > 0 || s.member(tb) == "OFFLINE" {
-				s.run(tb, s.dsn, fmt.Sprintf("START GROUP_REPLICATION USER='%s', PASSWORD='%s'", user, password))
+				s.run(tb, s.dsn, fmt.Sprintf("START GROUP_REPLICATION USER='%s', PASSWORD='%s'", user, secret()))
 			}
 			if !await(func() bool { return s.member(tb) == "ONLINE" }) {
 				tb.Fatalf("dbtest: a node did not join its group:\n%s", s.logTail())

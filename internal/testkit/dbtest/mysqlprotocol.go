@@ -42,7 +42,7 @@ func asRoot() []string {
 func accounts(dir string) (path string, err error) {
 	path = filepath.Join(dir, "accounts.sql")
 	sql := fmt.Sprintf("FLUSH PRIVILEGES;\nCREATE USER %s@'%%' IDENTIFIED BY '%s';\nGRANT ALL ON *.* TO %[1]s@'%%' WITH GRANT OPTION;\n",
-		user, password)
+		user, secret())
 	return path, os.WriteFile(path, []byte(sql), 0o600)
 }
 
@@ -95,7 +95,7 @@ func (mysqlProtocol) hello(c net.Conn) error {
 }
 
 func (mysqlProtocol) base(port int) string {
-	return fmt.Sprintf("%s:%s@tcp(%s)/", user, password, loopback(port))
+	return fmt.Sprintf("%s:%s@tcp(%s)/", user, secret(), loopback(port))
 }
 
 // mysqlDSN is a parsed DSN of go-sql-driver: user:password@network(address)/database?parameters.

@@ -51,7 +51,7 @@ func (s *Server) pooler(tb testing.TB, at installation, connections int, setting
 	text := fmt.Sprintf("[databases]\n* = host=127.0.0.1 port=%d\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\n"+
 		"auth_type = scram-sha-256\nauth_file = %s\nauth_user = %s\npool_mode = transaction\ndefault_pool_size = %d\n%s\n",
 		s.port, port, users, user, connections, strings.Join(settings, "\n"))
-	for path, text := range map[string]string{config: text, users: fmt.Sprintf("%q %q\n", user, password)} {
+	for path, text := range map[string]string{config: text, users: fmt.Sprintf("%q %q\n", user, secret())} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			tb.Fatal(err)
 		}

@@ -66,14 +66,14 @@ func (e postgres) template() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		secret, data := filepath.Join(dir, "password"), filepath.Join(dir, "data")
-		if err := os.WriteFile(secret, []byte(password), 0o600); err != nil {
+		word, data := filepath.Join(dir, "password"), filepath.Join(dir, "data")
+		if err := os.WriteFile(word, []byte(secret()), 0o600); err != nil {
 			return "", err
 		}
 		if err := give(dir, account); err != nil {
 			return "", err
 		}
-		cmd := exec.Command(e.program("initdb"), "--pgdata="+data, "--username="+user, "--pwfile="+secret,
+		cmd := exec.Command(e.program("initdb"), "--pgdata="+data, "--username="+user, "--pwfile="+word,
 			"--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
 		cmd.Dir = dir
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: account}
@@ -128,7 +128,7 @@ func (postgres) hello(c net.Conn) error {
 
 func (postgres) base(port int) string {
 	u := url.URL{
-		Scheme: "postgres", User: url.UserPassword(user, password), Host: loopback(port),
+		Scheme: "postgres", User: url.UserPassword(user, secret()), Host: loopback(port),
 		Path: "postgres", RawQuery: "sslmode=disable",
 	}
 	return u.String()
@@ -166,8 +166,8 @@ func (e postgres) client(ctx context.Context, dsn, statement string) *exec.Cmd {
 	query := u.Query()
 	query.Del("default_query_exec_mode") // is for pgx
 	u.RawQuery = query.Encode()
-	if secret, ok := u.User.Password(); ok { // arguments could be read by others
-		env = append(env, "PGPASSWORD="+secret)
+	if word, ok := u.User.Password(); ok { // arguments could be read by others
+		env = append(env, "PGPASSWORD="+word)
 		u.User = url.User(u.User.Username())
 	}
 	cmd := exec.CommandContext(ctx, e.program("psql"), "--no-psqlrc", "--no-password", "--quiet", "--tuples-only", "--no-align",

@@ -45,7 +45,7 @@ func (s *Server) Follow(tb testing.TB, primary *Server) {
 	if _, ok := s.engine.(mysql); ok {
 		follow = "CHANGE REPLICATION SOURCE TO SOURCE_HOST='%s', SOURCE_PORT=%s, SOURCE_USER='%s', SOURCE_PASSWORD='%s', GET_SOURCE_PUBLIC_KEY=1; START REPLICA"
 	}
-	s.run(tb, s.dsn, fmt.Sprintf(follow, host, port, user, password))
+	s.run(tb, s.dsn, fmt.Sprintf(follow, host, port, user, secret()))
 }
 
 // Position returns how far the server's log has got, which goes on with every commit: file and offset of MySQL's

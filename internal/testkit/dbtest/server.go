@@ -23,10 +23,8 @@ import (
 // timeout bounds everything that a server is asked to do.
 const timeout = 10 * time.Minute
 
-// user and password log in to the private servers of this process. Nobody else on the machine knows the password.
+// user logs in to the private servers of this process, with the password that is [secret].
 const user = "snow"
-
-var password = rand.Text()
 
 // engine is what differs between the products.
 type engine interface {

@@ -41,7 +41,7 @@ func (s *Server) Standby(tb testing.TB) *Server {
 	}
 	cmd := exec.Command(path, "--pgdata="+filepath.Join(copied.dir, "data"), "--host="+host, "--port="+port,
 		"--username="+user, "--checkpoint=fast", "--write-recovery-conf", "--no-sync")
-	cmd.Dir, cmd.Env = copied.dir, append(os.Environ(), "PGPASSWORD="+password)
+	cmd.Dir, cmd.Env = copied.dir, append(os.Environ(), "PGPASSWORD="+secret())
 	cmd.SysProcAttr = attributes(account, s.engine.quit())
 	if out, err := cmd.CombinedOutput(); err != nil {
 		tb.Fatalf("dbtest: pg_basebackup: %v: %s", err, out)

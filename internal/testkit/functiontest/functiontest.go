@@ -25,6 +25,8 @@ type Target struct {
 	Dialect sqlsnow.Dialect
 	Server  func(tb testing.TB, options ...string) *dbtest.Server
 	Driver  string
+
+	shared *dbtest.Server // by tests without options
 }
 
 // Run runs the tests.
@@ -38,13 +40,18 @@ func Run(t *testing.T, target Target) {
 	if target.Dialect == sqlsnow.MySQL {
 		tests["SummerTime"] = testSummerTime
 	}
+	target.shared = target.server(t)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { test(t, target) })
 	}
 }
 
-// server starts a server on which accounts may create functions.
+// server starts a server on which accounts may create functions. Without options it returns the one that all tests share,
+// which none of them stops or changes.
 func (target Target) server(t *testing.T, options ...string) *dbtest.Server {
+	if len(options) == 0 && target.shared != nil {
+		return target.shared
+	}
 	if target.Dialect == sqlsnow.MySQL {
 		options = append(options, "log-bin-trust-function-creators=1")
 	}

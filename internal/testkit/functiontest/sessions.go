@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -158,7 +159,7 @@ func testRate(t *testing.T, target Target) {
 					statement += ", (0)"
 				}
 				var all sync.WaitGroup
-				n := 4000 / sessions / max(1, rows/5)
+				n := testscale.Of(400, 4000) / sessions / max(1, rows/5)
 				start := time.Now()
 				for range sessions {
 					all.Go(func() {

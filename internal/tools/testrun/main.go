@@ -50,8 +50,9 @@ func main() {
 }
 
 const (
-	logs   = "test-logs" // the folder of the output, in the repository's root
-	atOnce = 2           // modules at the same time: tests mostly wait
+	logs      = "test-logs" // the folder of the output, in the repository's root
+	atOnce    = 2           // modules at the same time: tests mostly wait
+	templates = "templates" // the folder of initialised databases, in the folder of the databases: initialising one takes a second
 )
 
 func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
@@ -106,7 +107,8 @@ func folders(root string) (temp, folder string, err error) {
 	if temp, err = os.MkdirTemp(memory(), "snow-test-"); err != nil {
 		return "", "", err
 	}
-	return temp, folder, os.Chmod(temp, 0o711) // a server may run as another user
+	// Others may enter, because a server may run as another user.
+	return temp, folder, errors.Join(os.Chmod(temp, 0o711), os.Mkdir(filepath.Join(temp, templates), 0o711), os.Chmod(filepath.Join(temp, templates), 0o711))
 }
 
 // modules returns the folders with a go.mod, the root first.
@@ -136,7 +138,10 @@ type job struct {
 
 // withoutRace has packages of modules whose tests take almost twice the time with the race detector, and that find
 // nothing with it that other tests do not: the tests of merges on PostgreSQL and SQLite also run on MariaDB, with it.
-var withoutRace = map[string]string{"drivers": "github.com/shardsnow/snow/drivers/merge"}
+var withoutRace = map[string][]string{
+	"drivers": {"github.com/shardsnow/snow/drivers/merge"},
+	"merge":   {"github.com/shardsnow/snow/merge"},
+}
 
 // usual returns the jobs of all modules. Those that take longest come first, so that nothing waits for them in the
 // end. -timeout ends a package that hangs; it is far longer than a package takes on a busy machine.
@@ -144,12 +149,12 @@ func usual(root string, modules []string) (jobs []job, err error) {
 	var others []job
 	for _, dir := range modules {
 		with := []string{"./..."}
-		if pkg := withoutRace[dir]; pkg != "" {
-			jobs = append(jobs, job{dir, []string{"-timeout=45m", pkg}})
+		if without := withoutRace[dir]; len(without) > 0 {
+			jobs = append(jobs, job{dir, append([]string{"-timeout=45m"}, without...)})
 			if with, err = packages(root, dir); err != nil {
 				return nil, err
 			}
-			if with = slices.DeleteFunc(with, func(p string) bool { return p == pkg }); len(with) == 0 {
+			if with = slices.DeleteFunc(with, func(p string) bool { return slices.Contains(without, p) }); len(with) == 0 {
 				continue
 			}
 		}
@@ -188,7 +193,8 @@ func (j job) run(ctx context.Context, root, folder, temp string, all *results, e
 	cmd.Dir = filepath.Join(root, j.dir)
 	// Databases are in TMPDIR. The go command has a folder of its own, because TMPDIR may not allow programs to be
 	// executed.
-	cmd.Env = append(os.Environ(), "GOWORK=off", "SNOW_REQUIRE_DB=1", "SNOW_TEST_LOGS="+folder, "GOTMPDIR="+os.TempDir(), "TMPDIR="+temp)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "SNOW_REQUIRE_DB=1", "SNOW_TEST_LOGS="+folder, "GOTMPDIR="+os.TempDir(), "TMPDIR="+temp,
+		"SNOW_TEST_TEMPLATES="+filepath.Join(temp, templates))
 	cmd.Env = append(cmd.Env, env...)
 	if j.long() {
 		cmd.Env = append(cmd.Env, longVariable(true))

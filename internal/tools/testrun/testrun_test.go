@@ -117,14 +117,14 @@ func TestUsualJobsAreAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		all, err := packages(root, dir)
-		if err != nil || !slices.Contains(all, without) {
-			t.Fatalf("%s has %v, %v; want %s among them", dir, all, err, without)
+		if err != nil || slices.ContainsFunc(without, func(pkg string) bool { return !slices.Contains(all, pkg) }) {
+			t.Fatalf("%s has %v, %v; want %q among them", dir, all, err, without)
 		}
 		for _, pkg := range all {
 			n := 0
 			for _, j := range jobs {
 				if slices.Contains(j.args, pkg) {
-					if n++; slices.Contains(j.args, "-race") == (pkg == without) {
+					if n++; slices.Contains(j.args, "-race") == slices.Contains(without, pkg) {
 						t.Errorf("%s: the arguments of go test are %v", pkg, j.args)
 					}
 				}

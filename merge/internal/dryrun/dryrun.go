@@ -21,7 +21,7 @@ import (
 // Forecast is a dry run.
 func Forecast(ctx context.Context, j *work.Job) (_ *report.Forecast, err error) {
 	began := time.Now()
-	d := &dryRun{Job: j, forecast: &report.Forecast{Sources: j.Plan.Sources}, merged: clash.NewRememberedIdentities(), all: work.NewSeen(), throttle: chunk.NewThrottle(j.Throttle)}
+	d := &dryRun{Job: j, forecast: &report.Forecast{Run: j.ID, Sources: j.Plan.Sources}, merged: clash.NewRememberedIdentities(), renamed: settle.Renamed{}, all: work.NewSeen(), throttle: chunk.NewThrottle(j.Throttle)}
 	if err := d.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,10 @@ func Forecast(ctx context.Context, j *work.Job) (_ *report.Forecast, err error) 
 			return nil, err
 		}
 	}
-	d.forecast.Open = append(d.forecast.Open, j.EmptyPaths(d.all)...)
+	if err := oldNames(ctx, d); err != nil {
+		return nil, err
+	}
+	d.forecast.Open = work.InOrder(append(d.forecast.Open, j.EmptyPaths(d.all)...))
 	d.forecast.Took, d.forecast.Waited = time.Since(began), d.throttle.Waited()
 	d.forecast.Estimate = runPerDryRun * (d.forecast.Took - d.forecast.Waited)
 	return d.forecast, nil

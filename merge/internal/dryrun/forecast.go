@@ -32,6 +32,7 @@ type dryRun struct {
 	totals    work.Totals            // of the sources, if anybody listens
 	throttle  *chunk.Throttle        // nil if there is none
 	winners   settle.Winners         // of the table that is looked at
+	renamed   settle.Renamed         // the rows with new names so far
 }
 
 // A tableForecast is what a dry run finds in one table of one source.

@@ -62,7 +62,6 @@ func (f *tableForecast) end(ctx context.Context) error {
 
 // look goes through some rows.
 func (f *tableForecast) look(ctx context.Context, all [][]any) error {
-	f.SampleRows(f.samples, f.of, all)
 	rows := make([]rekey.Row, len(all))
 	for i, values := range all {
 		rows[i] = rekey.NewRow(f.of, values)
@@ -99,6 +98,13 @@ func (f *tableForecast) look(ctx context.Context, all [][]any) error {
 			f.unfit[i] = !f.fits(r, f.made[i]) || !renames
 		}
 	}
+	var copied [][]any
+	for i := range rows {
+		if rows[i].New != nil {
+			copied = append(copied, rows[i].Old)
+		}
+	}
+	f.SampleRows(f.samples, f.of, copied)
 	f.row.Rows, f.row.Rekeyed = f.row.Rows+counts.Read, f.row.Rekeyed+counts.Rekeyed
 	f.row.Merged, f.row.Dropped = f.row.Merged+counts.Merged, f.row.Dropped+counts.Dropped
 	if err := foreign(ctx, f, rows, verdicts); err != nil {
@@ -127,6 +133,9 @@ func (f *tableForecast) renames(r *rekey.Row, v clash.Verdict) bool {
 	for _, rename := range v.Renames {
 		if !rename.Set {
 			f.row.Renamed++
+		}
+		if !rename.Set && !f.renumbers(rename.Column) {
+			f.renamed.Add(f.Engine.Kind, f.of.Source, f.of.Table, rename.Column, rename.Before, rename.After)
 		}
 		if !rename.Set && !f.renumbers(rename.Column) {
 			continue

@@ -48,7 +48,7 @@ func Find(ctx context.Context, j *work.Job, c *chunk.Conns, source string) (all 
 			if ledger.Deciding(m.Phase) {
 				continue // it has copied nothing
 			}
-			return nil, fmt.Errorf("%w: it was to make this source", report.ErrUnfinished)
+			return nil, fmt.Errorf("%w: it was to make this source: finish it first, with the source as its target", report.ErrUnfinished)
 		}
 		made, err := plan.Read(strings.NewReader(m.Plan))
 		if err != nil {

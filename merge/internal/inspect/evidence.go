@@ -26,9 +26,9 @@ type remark struct {
 
 // evidenceOf tells what speaks for the verdicts on some fields. Fields with the same evidence share a
 // line. Where those are too many, less is said of the names, types and tables, but never less of values that are no
-// ids. The table that is the answer is not named. Of a field that is named after no table and has ids of none
+// ids. Of a field that is named after no table and has ids of none
 // nothing is said, unless it is the only one.
-func evidenceOf(fields []*field, answer string) (lines []string) {
+func evidenceOf(fields []*field) (lines []string) {
 	if len(fields) > 1 {
 		fields = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.spoken() == nil })
 	}
@@ -53,7 +53,7 @@ func evidenceOf(fields []*field, answer string) (lines []string) {
 		}
 	}
 	for _, r := range remarks {
-		lines = append(lines, r.tell(answer))
+		lines = append(lines, r.tell())
 	}
 	return lines
 }
@@ -140,7 +140,7 @@ func (c *claim) group() string {
 }
 
 // tell says it. Numbers of values count all fields together.
-func (r *remark) tell(answer string) string {
+func (r *remark) tell() string {
 	text := r.names()
 	if r.structure != "" {
 		text += " (" + r.structure + ")"
@@ -177,10 +177,7 @@ func (r *remark) tell(answer string) string {
 			}
 			says = append(says, fmt.Sprintf("%s sampled values are ids of %s", many, it))
 		}
-		if !slices.Equal(tables, []string{answer}) {
-			text += ": " + list(tables, 2)
-		}
-		text += ": " + strings.Join(says, ", ")
+		text += ": " + list(tables, 2) + ": " + strings.Join(says, ", ")
 		if all.hits < all.of {
 			text += fmt.Sprintf("; in all rows, %s different values", all)
 		}

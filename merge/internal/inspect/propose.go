@@ -39,6 +39,7 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 	references.find(ctx)
 	solver.references(ctx)
 	clashes.dictionaries(ctx)
+	clashes.copies()
 	clashes.clashes(ctx)
 	solver.ask()
 	if e.err != nil {

@@ -145,7 +145,7 @@ func (s *solver) joinSmall(groups []*group) []*group {
 	for _, g := range groups {
 		g.certainty = 1
 		for _, f := range g.fields {
-			g.certainty = min(g.certainty, f.verdict.certainty)
+			g.certainty = min(g.certainty, f.certain())
 		}
 	}
 	slices.SortStableFunc(groups, func(a, b *group) int {
@@ -167,7 +167,7 @@ func (s *solver) joinSmall(groups []*group) []*group {
 	room = min(room, len(groups))
 	for _, g := range groups[room:] {
 		for _, f := range g.fields {
-			if f.verdict.certainty >= 0.8 {
+			if f.certain() >= 0.8 {
 				sure.fields = append(sure.fields, f)
 			} else {
 				unsure.fields = append(unsure.fields, f)
@@ -211,7 +211,7 @@ func (s *solver) question(g *group) *plan.Question {
 	for _, f := range g.fields {
 		q.Columns = append(q.Columns, f.String())
 		names[f.column.Name]++
-		certain = min(certain, f.verdict.certainty)
+		certain = min(certain, f.certain())
 		for _, c := range f.claims {
 			if c.key != f.verdict.key && c.fits() {
 				rivals[c.key.table.Name] += certainty(c.score()-max(f.plain, f.own)) / float64(len(g.fields))
@@ -242,16 +242,32 @@ func (s *solver) question(g *group) *plan.Question {
 			}
 		}
 		if g.answer != plan.AnswerPlain {
-			more = append(more, &plan.Candidate{Answer: plan.AnswerPlain, Certainty: round((1 - certain) / 2)})
+			more = append(more, &plan.Candidate{Answer: plan.AnswerPlain, Certainty: round(min((1-certain)/2, certain*0.9))})
 		}
 		slices.SortFunc(more, func(a, b *plan.Candidate) int {
 			return cmp.Or(cmp.Compare(b.Certainty, a.Certainty), strings.Compare(a.Answer, b.Answer))
 		})
 		q.Candidates = append(q.Candidates, more[:min(3, len(more))]...)
 	}
-	q.Evidence = evidenceOf(g.fields, g.answer)
+	q.Evidence = evidenceOf(g.fields)
 	q.Follows = s.follow(g)
+	for _, f := range g.fields { // a column is asked once
+		for _, suspect := range f.column.Suspects {
+			q.Evidence = append(q.Evidence, f.String()+": "+suspect)
+		}
+		f.column.Suspects = nil
+	}
 	return q
+}
+
+// certain returns how certain the verdict is, by the sample and by all rows.
+func (f *field) certain() float64 {
+	if f.verdict.key != nil {
+		if all := f.claimOf(f.verdict.key).all; all.of > 0 && all.share() < likely {
+			return min(f.verdict.certainty, 0.6)
+		}
+	}
+	return f.verdict.certainty
 }
 
 func (s *solver) named(name string) bool {

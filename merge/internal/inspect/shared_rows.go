@@ -3,10 +3,12 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -15,30 +17,179 @@ import (
 // sameShare is the share of sampled rows that another source must have too for a table to be proposed as a dictionary.
 const sameShare = 0.8
 
-// dictionaries looks for tables whose rows are the same in all sources, under the same ids.
+// A likeness is how much the rows of a table are the same in all sources, under the same ids.
+type likeness struct {
+	sampled, same int
+	told          int             // of the same: rows that have a text
+	different     map[string]bool // of the same: all but their ids
+}
+
+// dictionaries looks for tables whose rows are the same in all sources, under the same ids. Rows that refer to rows
+// with new ids are not the same, even under equal ids.
 func (f *clashFinder) dictionaries(ctx context.Context) {
+	alike := map[*plan.Table]*likeness{}
 	for _, t := range f.plan.Tables {
-		key := t.Key()
-		if key == nil {
+		if t.Key() == nil {
 			continue
 		}
-		same := 0
-		sampled := f.pairs(ctx, t, []string{key.Name}, func(of *sample, one, other []any) {
-			told, equal := false, true // by more than its id
-			for n, c := range of.columns {
-				told = told || c.Name != key.Name && one[n] != nil && sqltype.Of(f.dialect, c.Type).Kind == sqltype.Text
-				equal = equal && sqlvalue.Text(one[n]) == sqlvalue.Text(other[n])
+		if l := f.likeness(ctx, t); l.sampled > 0 && float64(l.same) >= sameShare*float64(l.sampled) {
+			alike[t] = l
+		}
+	}
+	isDictionary := func(t *plan.Table) bool { l := alike[t]; return l != nil && (l.told == l.same || l.vary()) }
+	dictionaries := map[*plan.Table]bool{}
+	for t := range alike {
+		dictionaries[t] = isDictionary(t)
+	}
+	for again := true; again; {
+		again = false
+		for t, is := range dictionaries {
+			if is && f.newlyRefers(t, func(parent *plan.Table) bool { return !dictionaries[parent] }) != "" {
+				dictionaries[t], again = false, true
 			}
-			if told && equal {
-				same++
+		}
+	}
+	for _, t := range f.plan.Tables {
+		l := alike[t]
+		if l == nil {
+			continue
+		}
+		key := t.Key()
+		if !dictionaries[t] {
+			if refers := f.newlyRefers(t, func(parent *plan.Table) bool { return !dictionaries[parent] }); refers == "" || l.told == l.same {
+				addSuspect(key, "%d of %d sampled rows are the same in two sources, under the same ids. Is the table the same on both? %sAll rows are copied, with new ids; to keep such rows once, put the table into keep_ids and choose match for its key",
+					l.same, l.sampled, wherever(refers))
 			}
-		})
-		if sampled > 0 && float64(same) >= sameShare*float64(sampled) {
-			t.NewIDs = nil
-			u := &plan.Unique{Columns: []string{key.Name}, Rule: plan.RuleMatch}
-			u.Suspects = append(u.Suspects, fmt.Sprintf(
-				"a dictionary? %d of %d sampled rows are the same in two sources, under the same ids: so they keep their ids, and equal rows become one", same, sampled))
-			t.Unique = slices.Insert(t.Unique, 0, u)
+			continue
+		}
+		t.NewIDs = nil
+		at := slices.IndexFunc(t.Unique, func(u *plan.Unique) bool { return slices.Equal(u.Columns, []string{key.Name}) })
+		if at < 0 { // of a key beside another primary key it is there
+			at, t.Unique = 0, slices.Insert(t.Unique, 0, &plan.Unique{Columns: []string{key.Name}})
+		}
+		u := t.Unique[at]
+		u.Rule = plan.RuleMatch
+		u.Suspects = append(u.Suspects, fmt.Sprintf(
+			"a dictionary? %d of %d sampled rows are the same in two sources, under the same ids: so they keep their ids, and equal rows become one; to copy both, take the table out of keep_ids and choose fail", l.same, l.sampled))
+	}
+}
+
+// wherever names a column that refers to rows with new ids.
+func wherever(column string) string {
+	if column == "" {
+		return ""
+	}
+	return "Its " + column + " refers to rows with new ids. "
+}
+
+// vary reports whether rows without a text differ enough that it is no accident, such as of defaults, if they are the
+// same in two sources.
+func (l *likeness) vary() bool { return len(l.different) >= 3 && 2*len(l.different) >= l.same }
+
+func (f *clashFinder) likeness(ctx context.Context, t *plan.Table) *likeness {
+	key := t.Key()
+	l := &likeness{different: map[string]bool{}}
+	l.sampled = f.pairs(ctx, t, []string{key.Name}, func(of *sample, one, other []any) {
+		told, some, equal := false, false, true // by more than its id
+		var rest []any
+		for n, c := range of.columns {
+			if c.Name != key.Name {
+				some = some || one[n] != nil
+				told = told || one[n] != nil && sqltype.Of(f.dialect, c.Type).Kind == sqltype.Text
+				rest = append(rest, one[n])
+			}
+			equal = equal && sqlvalue.Text(one[n]) == sqlvalue.Text(other[n])
+		}
+		if !some || !equal {
+			return
+		}
+		if l.same++; told {
+			l.told++
+		}
+		l.different[textOf(rest)] = true
+	})
+	return l
+}
+
+// textOf returns the same text for the same values.
+func textOf(values []any) string {
+	var b strings.Builder
+	for _, v := range values {
+		if v == nil {
+			b.WriteString("NULL,")
+		} else {
+			fmt.Fprintf(&b, "%q,", sqlvalue.Text(v))
+		}
+	}
+	return b.String()
+}
+
+// newlyRefers returns a column of a table that refers to rows of another table with new ids, or "". It asks only about
+// tables for which want is true.
+func (f *clashFinder) newlyRefers(t *plan.Table, want func(*plan.Table) bool) string {
+	for _, c := range t.Columns {
+		if !c.HoldsReferences() || !f.has(t, c) {
+			continue
+		}
+		for _, r := range c.Refers {
+			if parent := f.plan.Table(r.Table); parent != nil && parent != t && len(parent.NewIDs) > 0 && want(parent) {
+				return c.Name
+			}
+		}
+	}
+	return ""
+}
+
+// has reports whether a sampled row has a value in a column that does not stand for no row.
+func (f *clashFinder) has(t *plan.Table, c *plan.Column) bool {
+	for _, values := range f.values(t, c.Name) {
+		if slices.ContainsFunc(values, func(v any) bool {
+			text := sqlvalue.Text(v)
+			return text != "" && text != "0" && !slices.Contains(c.None, text)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// copies looks for tables without a key whose rows are the same in all sources. Where that is certain, the rows of the
+// first one are kept: the others would double them.
+func (f *clashFinder) copies() {
+	for _, t := range f.plan.Tables {
+		sources := f.plan.SourcesOf(t)
+		if len(t.RowKey()) > 0 || len(sources) < 2 || len(t.Columns) == 0 || f.newlyRefers(t, func(*plan.Table) bool { return true }) != "" {
+			continue
+		}
+		first := f.samples[tableOf{sources[0], t.Name}]
+		counts, total := map[string]int{}, 0
+		for _, row := range first.rows {
+			counts[textOf(row)]++
+		}
+		whole, same := first.whole, 0
+		for _, source := range sources[1:] {
+			other, left := f.samples[tableOf{source, t.Name}], maps.Clone(counts)
+			if !slices.EqualFunc(first.columns, other.columns, func(a, b *plan.Column) bool { return a.Name == b.Name }) {
+				whole = false
+				continue
+			}
+			whole, total = whole && other.whole && len(other.rows) == len(first.rows), total+len(other.rows)
+			for _, row := range other.rows {
+				if text := textOf(row); left[text] > 0 {
+					left[text]--
+					same++
+				}
+			}
+		}
+		switch {
+		case total == 0 || float64(same) < sameShare*float64(total):
+		case whole && same == total:
+			t.WithoutRows = append(t.WithoutRows, &plan.Condition{Where: "1 = 1", Sources: sources[1:]})
+			addSuspect(t.Columns[0], "the table has no key, and all %d rows are the same in source %q: is the table the same on both? They are kept once: without_rows leaves out the rows of %s; to copy both, take it out",
+				len(first.rows), sources[0], strings.Join(sources[1:], ", "))
+		default:
+			addSuspect(t.Columns[0], "the table has no key, and %d of %d sampled rows are the same in source %q: is the table the same on both? All rows are copied, so such rows are there twice; to keep those of %q only, give the table without_rows with 1 = 1 for the other sources",
+				same, total, sources[0], sources[0])
 		}
 	}
 }
@@ -143,9 +294,13 @@ func (f *clashFinder) apart(t *plan.Table, u *plan.Unique) bool {
 }
 
 func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, dictionary bool) {
-	found := 0
+	found, same, more := 0, 0, false // more is whether they have other columns
+	is := slices.Clone(u.Columns)
+	if key := t.Key(); key != nil {
+		is = append(is, key.Name)
+	}
 	var examples []string
-	sampled := f.pairs(ctx, t, u.Columns, func(of *sample, _, other []any) {
+	sampled := f.pairs(ctx, t, u.Columns, func(of *sample, one, other []any) {
 		if found++; found <= 2 {
 			var values []string
 			for _, v := range of.pick(u.Columns, other) {
@@ -153,29 +308,100 @@ func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, 
 			}
 			examples = append(examples, "("+strings.Join(values, ", ")+")")
 		}
+		equal := true
+		for n, c := range of.columns {
+			if !slices.Contains(is, c.Name) {
+				more = more || one[n] != nil
+				equal = equal && sqlvalue.Text(one[n]) == sqlvalue.Text(other[n])
+			}
+		}
+		if equal {
+			same++
+		}
 	})
 	if found == 0 {
 		return
 	}
 	text := t.RenameColumn(u, f.dialect)
-	natural := t.Key() != nil && text != nil && float64(found) >= sameShare*float64(sampled)
+	often := float64(found) >= sameShare*float64(sampled)
+	equal := more && float64(same) >= sameShare*float64(found)
+	natural := t.Key() != nil && text != nil && often
+	refers := f.newlyRefers(t, func(*plan.Table) bool { return true })
 	evidence := fmt.Sprintf("%d of %d sampled values are in two sources, such as %s", found, sampled, strings.Join(examples, ", "))
 	switch {
-	case natural:
+	case natural && refers == "":
 		u.Rule = plan.RuleMatch
 		u.Suspects = append(u.Suspects, "a dictionary? "+evidence+": so rows with equal values become one")
+	case t.Key() == nil && refers == "" && (equal && often || equal && text != nil):
+		if !dictionary {
+			u.Rule = plan.RuleMatch
+			u.Suspects = append(u.Suspects, fmt.Sprintf("the same on both? %s, and %d of those rows are equal: so equal rows are kept once", evidence, same))
+		}
 	case !dictionary:
 		u.Suspects = append(u.Suspects, "clashes: "+evidence)
-		if text == nil {
-			return
+		f.rename(ctx, t, u, text, float64(found)/float64(max(1, sampled)), refers)
+	}
+}
+
+// programWords end the names of texts that programs look for: with a suffix they would not find them.
+var programWords = []string{
+	"code", "key", "slug", "word", "setting", "option", "variable", "param", "parameter", "property", "config", "identifier", "license", "path", "url", "domain",
+	"ip", "host", "hwid", "mac", "hash", "token", "locale", "lang", "language", "serial", "uuid", "guid", "steam", "discord", "version", "permission", "role", "job",
+}
+
+// rename proposes what becomes of rows that clash in a key with a text: a suffix, if the text is a name. A text that
+// programs or people know is not changed.
+func (f *clashFinder) rename(ctx context.Context, t *plan.Table, u *plan.Unique, text *plan.Column, share float64, refers string) {
+	if text == nil {
+		return
+	}
+	if tied := f.plan.Tied(t, text.Name); len(tied) > 0 {
+		u.Suspects = append(u.Suspects, fmt.Sprintf("no suffix: foreign keys tie %s to %s", list(tied, 3), text.Name))
+		return
+	}
+	if why := f.fixed(t, u, text); why != "" {
+		u.Suspects = append(u.Suspects, "no suffix: "+why)
+		if refers == "" && share >= 0.5 {
+			u.Rule = plan.RuleKeep
+			u.Suspects = append(u.Suspects, "so the row of the first source stays, and the others become one with it")
 		}
-		if tied := f.plan.Tied(t, text.Name); len(tied) > 0 {
-			u.Suspects = append(u.Suspects, fmt.Sprintf("no suffix: foreign keys tie %s to %s", list(tied, 3), text.Name))
-			return
-		}
-		u.Rule = plan.RuleSuffix
-		if names := f.followers(ctx, t, text); len(names) > 0 {
-			u.Suspects = append(u.Suspects, fmt.Sprintf("%s of the same values would not follow a new %s", list(names, 3), text.Name))
+		return
+	}
+	u.Rule = plan.RuleSuffix
+	var stay []string
+	for _, one := range f.followers(ctx, t, text) {
+		if !f.follow(t, text, one) {
+			stay = append(stay, one.table.Name+"."+one.column.Name)
 		}
 	}
+	if len(stay) > 0 {
+		u.Suspects = append(u.Suspects, fmt.Sprintf("%s of the same values would not follow a new %s", list(stay, 3), text.Name))
+	}
+}
+
+// fixed says why a text is no name that may be changed, or "".
+func (f *clashFinder) fixed(t *plan.Table, u *plan.Unique, text *plan.Column) string {
+	words := refname.Words(text.Name)
+	mails, all := 0, 0
+	for _, values := range f.values(t, text.Name) {
+		for _, v := range values {
+			name, host, ok := strings.Cut(sqlvalue.Text(v), "@")
+			if all++; ok && name != "" && strings.Contains(host, ".") {
+				mails++
+			}
+		}
+	}
+	last := ""
+	if len(words) > 0 {
+		last = refname.Singular(words[len(words)-1])
+	}
+	switch {
+	case 2*mails > all, slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(w, "mail") }):
+		return text.Name + " has addresses, and mail to a new one does not arrive; choose keep if equal addresses are one person"
+	case slices.Contains(programWords, last):
+		return "programs and people know " + text.Name + " by its value"
+	case t.Key() == nil && slices.Equal(u.Columns, t.PrimaryKey) && len(u.Columns) == 1:
+		return text.Name + " is the primary key, so that programs know rows by it"
+	}
+	return ""
 }

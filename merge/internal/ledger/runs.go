@@ -191,7 +191,7 @@ func (l Ledger) Abandoned(ctx context.Context, run string) (others []string, err
 		var id, phase string
 		err := rows.Scan(&id, &phase)
 		if err == nil && !Deciding(phase) {
-			err = fmt.Errorf("%w: %s", report.ErrUnfinished, id)
+			err = fmt.Errorf("%w: %s has copied rows into the target: finish it with its own plan, which the column plan of snow_merge_runs has, or make the target again, without rows and without the tables snow_merge_…", report.ErrUnfinished, id)
 		}
 		others = append(others, id)
 		return err

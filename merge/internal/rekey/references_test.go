@@ -21,7 +21,7 @@ import (
 // opened returns a database with a ledger, and a session of it.
 func opened(t *testing.T, statements ...string) *chunk.Session {
 	t.Helper()
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t)))
 	if err != nil {
 		t.Fatal(err)

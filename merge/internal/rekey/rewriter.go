@@ -25,6 +25,7 @@ type Rewriter struct {
 	source *Checker
 
 	remembered *clash.RememberedIdentities // of a dry run, instead of IDs
+	renamed    map[*plan.Column]*NewNames  // for columns of RoleName, when they are known
 }
 
 // NewRewriter returns one for the tables of a source, by sessions of the target
@@ -57,6 +58,9 @@ func (w *Rewriter) Rewrite(ctx context.Context, t *ledger.SourceTable, rows [][]
 		return nil, err
 	}
 	if err := w.change(ctx, t, out); err != nil {
+		return nil, err
+	}
+	if err := w.names(ctx, t, out); err != nil {
 		return nil, err
 	}
 	if err := w.references(ctx, t, out, (*plan.Column).HoldsReferences); err != nil {

@@ -40,7 +40,7 @@ type Fixture struct {
 // Keys are keys, columns of foreign keys are references, and all rows get dense numbers as new ids.
 func New(t *testing.T, schema []string, sources ...[]string) *Fixture {
 	t.Helper()
-	server := dbtest.MariaDB(t)
+	server := dbtest.SharedMariaDB(t)
 	f := &Fixture{T: t, Sources: map[string]*sql.DB{}}
 	open := func() *sql.DB {
 		db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(t)))

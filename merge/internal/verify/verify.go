@@ -11,6 +11,7 @@ import (
 	"github.com/shardsnow/snow/merge/internal/earlier"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/preflight"
+	"github.com/shardsnow/snow/merge/internal/settle"
 	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
@@ -155,6 +156,15 @@ func (v *verifying) compare(ctx context.Context, target *chunk.Session) (err err
 		}
 		v.report.Open = append(v.report.Open, left...)
 	}
+	renamed, err := settle.ReadRenamed(ctx, ledger.Of(target), v.Plan, v.run)
+	if err != nil {
+		return err
+	}
+	names, behind, err := settle.OldNames(ctx, v.Job, v.others[0], nil, renamed, nil)
+	if err != nil {
+		return err
+	}
+	v.report.OldNames, v.report.Open = names, work.InOrder(append(v.report.Open, behind...))
 	if err := earlier.Compare(ctx, v.Job, v.run, v.others[0], v.report); err != nil {
 		return err
 	}

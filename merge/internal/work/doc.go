@@ -8,5 +8,5 @@
 //	events.go    phases, and how far a table is
 //	rewriter.go  what rewrites rows
 //	statements.go  how far the statements are that come after verification
-//	open.go      what nobody has decided or checked
+//	open.go      what nobody has decided or checked; sample.go: samples of columns, the same in each pass
 package work

@@ -1,21 +1,17 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/inspect"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
-	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -42,7 +38,7 @@ func (j *Job) OpenInPlan() (open []report.Open) {
 // nobody has decided on. One goroutine uses it at a time.
 type Seen struct {
 	paths   map[path]bool // that were looked at: whether they led to a value
-	samples map[*plan.Column]map[int64]bool
+	samples map[*plan.Column]sample
 }
 
 // RefKey is a kind of reference: a column and which of its references it is.
@@ -59,7 +55,7 @@ type path struct {
 
 // NewSeen returns one of no rows.
 func NewSeen() *Seen {
-	return &Seen{paths: map[path]bool{}, samples: map[*plan.Column]map[int64]bool{}}
+	return &Seen{paths: map[path]bool{}, samples: map[*plan.Column]sample{}}
 }
 
 // Add adds what other rows have shown.
@@ -68,9 +64,11 @@ func (s *Seen) Add(o *Seen) {
 		s.paths[key] = s.paths[key] || reached
 	}
 	for c, values := range o.samples {
-		for v := range values {
-			s.sample(c, v)
+		all := s.samples[c]
+		for _, v := range values {
+			all = all.add(v)
 		}
+		s.samples[c] = all
 	}
 }
 
@@ -80,18 +78,6 @@ func (s *Seen) Reach(source string, column *rekey.IDColumn) {
 		key := path{RefKey{column.Column, ref}, source}
 		s.paths[key] = s.paths[key] || reached
 	})
-}
-
-// mostSamples is how many values of a plain column are kept.
-const mostSamples = 300
-
-func (s *Seen) sample(c *plan.Column, v int64) {
-	if s.samples[c] == nil {
-		s.samples[c] = map[int64]bool{}
-	}
-	if len(s.samples[c]) < mostSamples {
-		s.samples[c][v] = true
-	}
 }
 
 // EmptyPaths returns the paths that led to nothing in any value of a source.
@@ -113,59 +99,23 @@ func (j *Job) EmptyPaths(found *Seen) (open []report.Open) {
 	return open
 }
 
-// sampledRows is how many rows of each read are looked at for samples.
-const sampledRows = 50
-
-// SampleRows keeps what [sampleOf] says of values of plain columns that nobody has decided on.
+// SampleRows keeps samples of the plain columns that nobody has decided on.
 func (j *Job) SampleRows(s *Seen, t *ledger.SourceTable, rows [][]any) {
 	for n, c := range t.Columns {
 		if !j.undecided(t.Table, c) {
 			continue
 		}
-		for _, row := range rows[:min(len(rows), sampledRows)] {
-			if id, ok := sampleOf(row[n]); ok {
-				s.sample(c, id)
-			}
+		of := s.samples[c]
+		for _, row := range rows {
+			of = of.look(row[n])
 		}
+		s.samples[c] = of
 	}
 }
 
 // undecided reports whether a column is plain, and nobody has decided so.
 func (j *Job) undecided(t *plan.Table, c *plan.Column) bool {
 	return c.Role == plan.RolePlain && !c.Decided && j.Plan.Question(t.Name+"."+c.Name) == nil && sqltype.Of(j.Engine.Kind, c.Type).Kind != sqltype.Time
-}
-
-var (
-	listed = regexp.MustCompile(`^[\[({" ]*([0-9]{1,19})(?:[", ;|#]+[0-9]{1,19})*[\])}", ;|#]*$`)
-	inJSON = regexp.MustCompile(`[:\[,]\s*"?([1-9][0-9]{0,18})"?\s*[,\]}]`)
-	opaque = regexp.MustCompile(`^[0-9A-Za-z+/=_-]{20,}$`) // UUIDs, hashes, tokens
-)
-
-// longestSample is how much of a value is looked at, in bytes.
-const longestSample = 4096
-
-// sampleOf returns the first positive integer of a value that is one, or a list or JSON of some. It returns 0 for
-// another value that may have ids in it, and false for one that has none.
-func sampleOf(v any) (id int64, may bool) {
-	if id, ok := sqlvalue.ID(v); ok {
-		return max(id, 0), true
-	}
-	text := sqlvalue.Text(v)
-	if _, ok := v.([]byte); ok && !utf8.ValidString(text) {
-		return 0, !slices.Contains([]int{16, 20, 32, 64}, len(text)) // UUIDs and hashes
-	}
-	text = strings.TrimSpace(text[:min(len(text), longestSample)])
-	first := listed.FindStringSubmatch(text)
-	if first == nil && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
-		first = inJSON.FindStringSubmatch(text)
-	}
-	if first != nil {
-		if id, ok := sqlvalue.ParseID(first[1]); ok {
-			return id, true
-		}
-		return 0, true
-	}
-	return 0, strings.ContainsAny(text, "0123456789") && !(opaque.MatchString(text) && strings.ContainsFunc(text, unicode.IsLetter))
 }
 
 // Leftovers returns the plain columns that nobody has decided on and that look like ids: by their names, or because
@@ -182,23 +132,28 @@ func (j *Job) Leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.Sourc
 	}
 	namesIDs := inspect.NamesIDs(j.Plan)
 	for _, c := range t.Columns {
-		values := slices.Sorted(maps.Keys(found.samples[c]))
-		if len(values) == 0 {
+		values, any := found.samples[c].ids()
+		if !any {
 			continue
 		}
-		if values[0] == 0 { // is no id
-			values = values[1:]
+		var owners []*plan.Table
+		// Few values are ids by chance. So are small numbers, unless somebody has put them into a text or JSON.
+		if small := sqltype.Of(j.Engine.Kind, c.Type).Kind == sqltype.Integer && !slices.ContainsFunc(values, func(v int64) bool { return v >= smallest }); !small && len(values) >= inspect.FewestUnnamed {
+			if owners, err = ownersOf(ctx, conns, t, parents, values); err != nil {
+				return nil, err
+			}
 		}
-		reasons, err := idsOf(ctx, conns, t, parents, values)
-		if err != nil {
-			return nil, err
+		var reasons []string
+		for _, owner := range owners {
+			reasons = append(reasons, fmt.Sprintf("all of %d sampled numbers are ids of table %q", len(values), owner.Name))
 		}
-		if namesIDs(c.Name) {
+		named := namesIDs(c.Name)
+		if named {
 			reasons = append([]string{"it is named like ids"}, reasons...)
 		}
 		if len(reasons) > 0 {
 			open = append(open, report.Open{
-				Kind: report.OpenUndecided, Source: t.Source, Table: t.Table.Name, Column: c.Name,
+				Kind: report.OpenUndecided, Source: t.Source, Table: t.Table.Name, Column: c.Name, Certainty: likely(named, len(owners)),
 				Reason: "it is plain, but " + strings.Join(reasons, ", and ") + ": if these are references, the plan is wrong; if not, list it under plain",
 			})
 		}
@@ -206,11 +161,33 @@ func (j *Job) Leftovers(ctx context.Context, conns *chunk.Conns, t *ledger.Sourc
 	return open, nil
 }
 
-// idsOf says which tables have rows of all the ids in values, which ascend.
-func idsOf(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, parents []*plan.Table, values []int64) (reasons []string, err error) {
-	if len(values) < inspect.FewestUnnamed {
-		return nil, nil
+// likely returns how likely a column has ids that has a name like ids, or not, and only ids of some tables.
+func likely(named bool, owners int) float64 {
+	switch {
+	case owners == 0:
+		return 0.3
+	case named:
+		return 0.95
 	}
+	return 0.4 + 0.5/float64(owners)
+}
+
+// InOrder sorts what is open: what is most likely wrong comes first. Of a column that nobody has decided on, which is
+// decided for all sources at once, it keeps the first.
+func InOrder(open []report.Open) (kept []report.Open) {
+	slices.SortStableFunc(open, func(a, b report.Open) int { return cmp.Compare(b.Certainty, a.Certainty) })
+	for _, o := range open {
+		if o.Kind != report.OpenUndecided || !slices.ContainsFunc(kept, func(other report.Open) bool {
+			return other.Kind == o.Kind && other.Table == o.Table && other.Column == o.Column
+		}) {
+			kept = append(kept, o)
+		}
+	}
+	return kept
+}
+
+// ownersOf returns the tables that have rows of all the ids in values, which ascend.
+func ownersOf(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, parents []*plan.Table, values []int64) (owners []*plan.Table, err error) {
 	source, err := conns.Source(ctx, t.Source)
 	if err != nil {
 		return nil, err
@@ -221,8 +198,11 @@ func idsOf(ctx context.Context, conns *chunk.Conns, t *ledger.SourceTable, paren
 			return nil, err
 		}
 		if n == len(values) && inspect.Reaches(values, 0, most) {
-			reasons = append(reasons, fmt.Sprintf("all of %d sampled numbers are ids of table %q", n, parent.Name))
+			owners = append(owners, parent)
 		}
 	}
-	return reasons, nil
+	return owners, nil
 }
+
+// smallest is the least number that integers must reach to be taken for ids: levels, flags and the like stay below it.
+const smallest = 256

@@ -4,8 +4,25 @@ const aboutInspect = `Write a plan of the merge: what becomes of each table and 
 that people answer in the file. Sources are only read. An existing plan is never
 overwritten.`
 
+const aboutQuestions = `Show the questions of a plan in its short form, with the answers that there are and what
+follows from each. With the sources there are samples of their rows, too.
+
+With --serve they are a page in the browser: a click writes an answer into the plan. The
+page is on 127.0.0.1 only. Its address is secret, and is printed. Ctrl-C or the page's
+button ends it.
+
+  snow merge questions --plan plan.yaml
+  snow merge questions --plan plan.yaml --source eu=env:EU --source us=env:US --serve`
+
 const aboutSettle = `Write the plan again: answers become decisions, and the questions are left out.
-Comments in the file are lost.`
+Comments in the file are lost.
+
+With --interactive, the questions are asked first, one after the other: a number is an
+answer, ? shows more, b goes back, s skips, e asks for each column or key by itself, and q
+stops. Answers are in the file at once, beside the questions, and comments stay. Without
+a terminal each line of standard input is an answer.
+
+  snow merge settle --interactive --plan plan.yaml --source eu=env:EU --source us=env:US`
 
 const aboutSchema = `Print the statements that make the target's tables. With --target they are
 executed there. A plan in its short form needs its sources.`

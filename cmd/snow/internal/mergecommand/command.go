@@ -22,6 +22,7 @@ import (
 // A Command is a step of a merge: its flags, and what it does with them. It is used once.
 type Command struct {
 	Step
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	args           []string
 
@@ -60,6 +61,10 @@ type Command struct {
 	step       string // what is done with each group
 	quiet      bool
 	report     string
+	forecast   string
+	dialogue   bool // settle asks
+	serve      bool // questions are a page
+	port       uint16
 	killAfter  int64
 	seen       int64 // rows, for killAfter
 
@@ -86,11 +91,12 @@ type Step struct {
 func Steps() []Step {
 	return []Step{
 		{"inspect", "", "Write a plan, to be reviewed and edited", aboutInspect, "dialect source databases plan template accept-certain full ids leave timeout", (*Command).inspect},
-		{"settle", "", "Write the plan again, with its answers as decisions", aboutSettle, "dialect source databases plan timeout", (*Command).settle},
+		{"questions", "", "Show the plan's questions, or answer them in a browser", aboutQuestions, "dialect source databases plan serve port timeout", (*Command).questions},
+		{"settle", "", "Write the plan again, with its answers as decisions", aboutSettle, "dialect source databases plan interactive timeout", (*Command).settle},
 		{"schema", "", "Print the target's tables, or make them", aboutSchema, "dialect source databases plan target target-databases timeout", (*Command).schema},
 		{"namespace", "", "Make the id space of the new keys", aboutNamespace, "dialect target namespace registry layout workers timeout", (*Command).makeNamespace},
 		{"dry-run", "", "Report what would happen, and write nothing", aboutDryRun, "dialect source databases target target-databases plan namespace registry assert throttle without-foreign-keys quiet timeout", (*Command).dryRun},
-		{"run", "", "Merge and verify, or continue an interrupted run", aboutRun, "dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all quiet report kill-after timeout", (*Command).run},
+		{"run", "", "Merge and verify, or continue an interrupted run", aboutRun, "dialect source databases target target-databases plan namespace registry assert writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all forecast quiet report kill-after timeout", (*Command).run},
 		{"verify", "", "Verify again", aboutVerify, "dialect source databases target target-databases plan namespace registry assert without-foreign-keys witness-all quiet report timeout", (*Command).verify},
 		{"groups", "", "Run a step for many groups of servers, by one plan", aboutGroups, "dialect groups at-once do plan namespace registry layout workers assert throttle writers chunk-time chunk-rows pack-rows lease wait pause-file without-foreign-keys witness-all timeout", (*Command).runGroups},
 		{"lookup", "SOURCE TABLE ID", "Show the new id of a row", aboutLookup, "dialect target timeout", (*Command).lookup},
@@ -115,6 +121,7 @@ func New(step Step, flags *pflag.FlagSet) *Command {
 
 // IO is what a command writes to, and whom it asks.
 type IO struct {
+	In       io.Reader
 	Out, Err io.Writer
 	JSON     bool
 	Confirm  func(question string) error // nil if the answer is yes
@@ -123,7 +130,7 @@ type IO struct {
 
 // Do does the step. Wrong flags and arguments are a [*UsageError].
 func (c *Command) Do(ctx context.Context, args []string, with IO) (err error) {
-	c.args, c.stdout, c.stderr, c.json, c.confirm, c.warn = args, with.Out, with.Err, with.JSON, with.Confirm, with.Warn
+	c.args, c.stdin, c.stdout, c.stderr, c.json, c.confirm, c.warn = args, with.In, with.Out, with.Err, with.JSON, with.Confirm, with.Warn
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -222,6 +229,14 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 			set.BoolVar(&c.witnessAll, f, false, "compare the contents of the rows that all references lead to, and not only for some 20,000 rows of each table")
 		case "list":
 			set.StringVar(&c.list, f, "ids", "what to write: `ids`, left-out for the rows that were left out, or renamed for new names")
+		case "forecast":
+			set.StringVar(&c.forecast, f, "", "the `ID` of the run that a dry run has printed, or its beginning: a plan that does something else is refused")
+		case "interactive":
+			set.BoolVar(&c.dialogue, f, false, "ask the questions first, one after the other; each answer is in the file before the next question")
+		case "serve":
+			set.BoolVar(&c.serve, f, false, "show the questions in a browser on this machine, and write the answers into the plan")
+		case "port":
+			set.Uint16Var(&c.port, f, 0, "`PORT` of the page on 127.0.0.1; 0 for a free one")
 		case "quiet":
 			set.BoolVar(&c.quiet, f, false, "do not show how far it is")
 		case "report":
@@ -249,7 +264,7 @@ func (c *Command) check() error {
 	switch {
 	case c.timeout <= 0:
 		return usage("--timeout: want more than 0s")
-	case has("source") && len(c.sources) == 0 && c.Name != "schema":
+	case has("source") && len(c.sources) == 0 && c.Name != "schema" && c.Name != "questions" && !c.dialogue:
 		return usage("--source is missing")
 	case has("plan") && c.plan == "":
 		return usage("--plan is missing")
@@ -271,6 +286,10 @@ func (c *Command) check() error {
 		return usage("it takes flags only, and there are other arguments") // not quoted: they could be a DSN
 	case c.Name == "export" && c.json:
 		return usage("--json: new ids are written as CSV only")
+	case c.json && (c.dialogue || c.serve):
+		return usage("--json: people are asked in words only")
+	case c.port > 0 && !c.serve:
+		return usage("--port is for --serve")
 	}
 	return nil
 }

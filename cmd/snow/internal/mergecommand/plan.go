@@ -145,12 +145,7 @@ func (c *Command) parsePlan(ctx context.Context, data []byte, sources []merge.So
 	if len(sources) == 0 {
 		return nil, errors.New("the plan is in its short form: give its sources with --source, or a plan of inspect -full")
 	}
-	ordered := slices.Clone(sources)
-	rebinds := len(sources) != len(d.Sources) || slices.ContainsFunc(sources, func(s merge.Source) bool { return !slices.Contains(d.Sources, s.Name) })
-	if !rebinds { // names say which is which; other sources take the places of the plan's in the order of the flags
-		slices.SortStableFunc(ordered, func(a, b merge.Source) int { return slices.Index(d.Sources, a.Name) - slices.Index(d.Sources, b.Name) })
-	}
-	schema, err := merge.ReadSchema(ctx, c.dialect, ordered...)
+	schema, rebinds, err := c.readSchema(ctx, d, sources)
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +153,18 @@ func (c *Command) parsePlan(ctx context.Context, data []byte, sources []merge.So
 		_, _ = fmt.Fprintf(c.stderr, "%s was made for %s, and is used for %s, in this order\n", filepath.Base(c.plan), strings.Join(d.Sources, ", "), strings.Join(schema.Sources, ", "))
 	}
 	return d.Rebind(schema)
+}
+
+// readSchema reads what decisions are completed with, and reports whether the sources have other names than in the
+// decisions.
+func (c *Command) readSchema(ctx context.Context, d *plan.Decisions, sources []merge.Source) (schema *plan.Plan, rebinds bool, err error) {
+	ordered := slices.Clone(sources)
+	rebinds = len(sources) != len(d.Sources) || slices.ContainsFunc(sources, func(s merge.Source) bool { return !slices.Contains(d.Sources, s.Name) })
+	if !rebinds { // names say which is which; other sources take the places of the plan's in the order of the flags
+		slices.SortStableFunc(ordered, func(a, b merge.Source) int { return slices.Index(d.Sources, a.Name) - slices.Index(d.Sources, b.Name) })
+	}
+	schema, err = merge.ReadSchema(ctx, c.dialect, ordered...)
+	return schema, rebinds, err
 }
 
 // writePlan writes the short form, or the complete plan with --full or as JSON.
@@ -203,6 +210,11 @@ func (c *Command) shorten(ctx context.Context, p *plan.Plan, sources []merge.Sou
 
 // settle writes the plan again without the questions that are answered, which become decisions.
 func (c *Command) settle(ctx context.Context) error {
+	if c.dialogue {
+		if settle, err := c.askAll(ctx); err != nil || !settle {
+			return err
+		}
+	}
 	sources, err := c.openSources(ctx)
 	if err != nil {
 		return err

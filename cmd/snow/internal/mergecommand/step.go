@@ -152,7 +152,10 @@ func (c *Command) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.ask(); err != nil {
+	if c.forecast != "" && !strings.HasPrefix(m.RunID(), c.forecast) {
+		return fmt.Errorf("--forecast: the plan is that of run %s, and not the one of the dry run, %s: it was changed since, so try it with dry-run first", m.RunID(), c.forecast)
+	}
+	if err := c.ask(m.RunID()); err != nil {
 		return err
 	}
 	defer pauseOnSignal(m.Pause)()
@@ -165,7 +168,7 @@ func (c *Command) run(ctx context.Context) error {
 }
 
 // ask asks whether to write to the target.
-func (c *Command) ask() error {
+func (c *Command) ask(run string) error {
 	if c.confirm == nil {
 		return nil
 	}
@@ -174,7 +177,7 @@ func (c *Command) ask() error {
 		names = append(names, s.name)
 	}
 	target, _, _ := strings.Cut(c.target, "?") // parameters of SQLite can contain a key
-	return c.confirm(fmt.Sprintf("%v: rows of %s will be written to the target, %s. Merge?", c.dialect, strings.Join(names, ", "), target))
+	return c.confirm(fmt.Sprintf("%v: rows of %s will be written to the target, %s, by run %s. Is that the run of the dry run? Merge?", c.dialect, strings.Join(names, ", "), target, run[:12]))
 }
 
 // kill ends this process after so many rows, without any cleaning up.

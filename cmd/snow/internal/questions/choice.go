@@ -1,0 +1,184 @@
+package questions
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// A Choice is an answer that a question may have.
+type Choice struct {
+	Answer    string  // as it is written into the file
+	Certainty float64 // from 0 to 1; 0 if nobody knows
+	Mark      string  // "likely" or "proposed", of what the plan does until somebody answers; empty for others
+	Follows   string  // what follows from it, in one sentence
+}
+
+// Choices returns the answers that are offered, the likely one first. There are others, which people may write
+// themselves.
+func (q *Question) Choices() []Choice { return q.choices }
+
+// Hint says how to decide otherwise than by one of the choices; often it is empty.
+func (q *Question) Hint() string {
+	p := q.Parts[0]
+	switch {
+	case q.OfKeys, len(q.asked.Suspects) == 0 || p.table == nil:
+		return ""
+	case p.table.Created == p.columns[0]:
+		return "If another column says when a row was made, or none does, correct created in the file."
+	case p.Is == "no ids" || p.Is == "ids of its own table":
+		return "If it should be otherwise, correct the column or table in the file, and answer yes."
+	}
+	return ""
+}
+
+func (s *Questionnaire) choicesOf(q *Question) (all []Choice) {
+	add := func(answer string, certainty float64) {
+		if !slices.ContainsFunc(all, func(c Choice) bool { return c.Answer == answer }) {
+			all = append(all, Choice{Answer: answer, Certainty: certainty, Follows: s.follows(q, answer)})
+		}
+	}
+	proposed := textOf(q.asked.Proposed)
+	switch {
+	case q.OfKeys:
+		rule := proposed
+		if rule == "" && q.Parts[0].table != nil && !q.Parts[0].Decided {
+			rule = q.Parts[0].Is
+		}
+		for _, known := range []plan.Rule{plan.Rule(rule), plan.RuleSuffix, plan.RuleKeep, plan.RuleMatch, plan.RuleFail} {
+			if known != "" && (known != plan.RuleSuffix || s.renames(q)) {
+				add(string(known), 0)
+			}
+		}
+	case len(q.asked.Suspects) > 0:
+		p := q.Parts[0]
+		undecided := proposed == string(plan.RoleUndecided) || proposed == "" && p.Is == string(plan.RoleUndecided)
+		if !undecided {
+			add(plan.AnswerYes, 0)
+		}
+		if q.asked.Proposed.Meaning != nil || undecided || p.table != nil && p.Is != "no ids" && p.Is != "ids of its own table" {
+			add(plan.AnswerPlain, 0)
+		}
+	default:
+		candidates := slices.Clone(q.asked.Candidates)
+		slices.SortStableFunc(candidates, func(a, b *plan.Candidate) int { return cmp.Compare(b.Certainty, a.Certainty) })
+		if proposed != "" && proposed != string(plan.RoleUndecided) && (len(candidates) == 0 || proposed != candidates[0].Answer) && proposed != plan.AnswerEach {
+			add(plan.AnswerYes, 0)
+		}
+		for _, c := range candidates {
+			add(c.Answer, c.Certainty)
+		}
+		add(plan.AnswerPlain, 0)
+	}
+	if len(all) > 0 && all[0].Answer != string(plan.RuleFail) {
+		all[0].Mark = markOf(all[0], q)
+	}
+	return all
+}
+
+// renames reports whether rows that clash in the keys have a text that could be changed. Without a schema nobody knows.
+func (s *Questionnaire) renames(q *Question) bool {
+	return s.plan == nil || !slices.ContainsFunc(q.Parts, func(p *Part) bool {
+		key := &plan.Unique{Columns: p.columns, Rule: plan.RuleSuffix}
+		return p.table.RenameColumn(key, dialectOf(s.plan)) == nil && p.Is != string(plan.RuleSuffix)
+	})
+}
+
+func dialectOf(p *plan.Plan) sqldialect.Dialect {
+	for _, d := range []sqldialect.Dialect{sqldialect.MySQL, sqldialect.Postgres, sqldialect.SQLite} {
+		if d.String() == p.Dialect {
+			return d
+		}
+	}
+	return 0
+}
+
+// likely is the least certainty of an answer that is called so.
+const likely = 0.8
+
+// markOf says of the first choice how far to trust it.
+func markOf(c Choice, q *Question) string {
+	switch {
+	case c.Certainty >= likely:
+		return "likely"
+	case c.Certainty > 0, c.Answer == plan.AnswerPlain, q.OfKeys && q.asked.Proposed.IsZero() && q.Parts[0].Is != c.Answer:
+		return ""
+	}
+	return "proposed"
+}
+
+// follows says what follows from an answer.
+func (s *Questionnaire) follows(q *Question, answer string) string {
+	if q.OfKeys {
+		return s.ruleFollows(answer)
+	}
+	switch answer {
+	case plan.AnswerPlain:
+		return "No ids: the values stay as they are. If they are ids after all, they will lead to other rows."
+	case plan.AnswerKey:
+		return "They number the rows of their own tables: the rows get new ids, and what refers to them follows."
+	case plan.AnswerEach:
+		return "Each column is what is said beside it."
+	case plan.AnswerYes:
+		return s.yesFollows(q)
+	}
+	if s.plan == nil || s.plan.Table(answer) == nil {
+		return fmt.Sprintf("Ids of %s: where its rows get new ids, the values follow.", answer)
+	}
+	t := s.plan.Table(answer)
+	switch {
+	case t.Skip:
+		return fmt.Sprintf("Ids of %s, which is left out.", answer)
+	case len(t.NewIDs) == 0:
+		return fmt.Sprintf("Ids of %s, whose rows keep their ids: the values stay, and each must be one of them.", answer)
+	}
+	return fmt.Sprintf("Ids of %s, whose rows from %s get new ids: the values follow.", answer, strings.Join(t.NewIDs, ", "))
+}
+
+// yesFollows says what the plan does if it is right.
+func (s *Questionnaire) yesFollows(q *Question) string {
+	if m := textOf(q.asked.Proposed); q.asked.Proposed.Meaning != nil {
+		return "As proposed: " + m + "."
+	}
+	p := q.Parts[0]
+	switch {
+	case p.table != nil && len(p.columns) == 1 && p.table.Created == p.columns[0]:
+		return "It says when a row was made: new ids have the time that it says."
+	case p.Is != "" && !slices.ContainsFunc(q.Parts, func(other *Part) bool { return other.Is != p.Is }):
+		return "As in the plan: " + p.Is + "."
+	case !q.asked.Proposed.IsZero():
+		return "As proposed: " + textOf(q.asked.Proposed) + "."
+	}
+	return "As in the plan."
+}
+
+// ruleFollows says what a rule does.
+func (s *Questionnaire) ruleFollows(rule string) string {
+	first, last := "the first source", "a later source"
+	suffix := "_SOURCE"
+	sources := s.doc.decisions.Sources
+	if s.plan != nil {
+		sources = s.plan.Sources
+	}
+	if len(sources) > 1 {
+		first, last = sources[0], sources[len(sources)-1]
+		suffix = "_" + last
+	}
+	switch plan.Rule(rule) {
+	case plan.RuleSuffix:
+		return fmt.Sprintf("Both rows stay, and the one of %s is renamed: Aragorn becomes Aragorn%s. Columns that have the name as a text do not follow.", last, suffix)
+	case plan.RuleKeep:
+		return fmt.Sprintf("They are the same thing: the row of %s stays, the one of %s is not copied, and what refers to it refers to the first.", first, last)
+	case plan.RuleMatch:
+		return fmt.Sprintf("They are the same thing in a dictionary: as keep, but the run stops where the rows of %s and %s differ.", first, last)
+	case plan.RuleRenumber:
+		return "The later rows get the lowest numbers that are free, as slots do."
+	case plan.RuleFail:
+		return "Such rows stop dry run and run: for keys where there must be none."
+	}
+	return ""
+}

@@ -1,0 +1,392 @@
+package questions
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shardsnow/snow/cmd/snow/internal/interrupt"
+	"github.com/shardsnow/snow/merge/plan"
+)
+
+// ErrNobody is returned if there is nobody who could answer.
+var ErrNobody = errors.New("standard input is no terminal and has no answers: run it on a terminal, write one answer on each line, or use questions --serve")
+
+// shownAtFirst is how many lines of a list a question has. The answer ? shows all.
+const shownAtFirst = 4
+
+// A Dialogue asks one question after the other, on a terminal or over a pipe.
+type Dialogue struct {
+	In      io.Reader
+	Out     io.Writer
+	Width   int // of the terminal, in characters; 0 if nobody knows
+	Sources Sources
+}
+
+// A place is a question, or one of its parts.
+type place struct {
+	question int
+	part     int // -1 for all parts together
+}
+
+// An asker is a dialogue under way.
+type asker struct {
+	*Questionnaire
+	out     *writer
+	in      *bufio.Scanner
+	sources Sources
+	typed   bool // there was an answer
+}
+
+// Run asks from the first question that has no answer. Each answer is in the file before the next question. It reports
+// whether all is answered and the plan is to be settled. The end of ctx or of the input ends it as q does. If there
+// is no input at all, it returns [ErrNobody].
+func (d *Dialogue) Run(ctx context.Context, s *Questionnaire) (settle bool, err error) {
+	a := &asker{Questionnaire: s, out: newWriter(d.Out, d.Width), in: bufio.NewScanner(interrupt.Reader(ctx, d.In)), sources: d.Sources}
+	at := place{slices.IndexFunc(s.All, func(q *Question) bool { return !q.IsAnswered() }), -1}
+	if at.question < 0 {
+		at.question = len(s.All)
+	} else {
+		a.help()
+	}
+	for at.question < len(a.All) {
+		next, ok, err := a.ask(ctx, at)
+		switch {
+		case err != nil:
+			return false, err
+		case !ok:
+			return false, a.stopped(ctx)
+		}
+		at = next
+		if at.question == len(a.All) && a.Open() == 0 {
+			settle, back := a.end()
+			if !back {
+				return settle, nil
+			}
+			at = place{len(a.All) - 1, -1}
+		}
+	}
+	if n := a.Open(); n > 0 {
+		a.out.line("", "%d of %d questions have no answer yet. The same command asks them.", n, len(a.All))
+		return false, nil
+	}
+	return s.plan != nil, nil // nothing was asked
+}
+
+// stopped says what is left.
+func (a *asker) stopped(ctx context.Context) error {
+	if err := a.in.Err(); err != nil && ctx.Err() == nil {
+		return err
+	}
+	if !a.typed && ctx.Err() == nil {
+		return ErrNobody
+	}
+	a.out.line("\n", "Stopped. %d of %d questions have no answer yet; what was answered is in the plan.", a.Open(), len(a.All))
+	return nil
+}
+
+// end asks whether the plan is to be settled.
+func (a *asker) end() (settle, back bool) {
+	a.out.line("\n", "All %d questions have answers.", len(a.All))
+	if a.plan == nil {
+		a.out.line("", "With the sources, snow merge settle makes decisions of them.")
+		return false, false
+	}
+	for {
+		_, _ = io.WriteString(a.out, "Settle the plan: answers become decisions, and the questions are left out? y yes, n not now, b back: ")
+		line, ok := a.read()
+		switch {
+		case !ok || line == "n" || line == "q":
+			_, _ = io.WriteString(a.out, "\n")
+			return false, false
+		case line == "y":
+			return true, false
+		case line == "b":
+			return false, true
+		}
+	}
+}
+
+func (a *asker) read() (string, bool) {
+	if !a.in.Scan() {
+		return "", false
+	}
+	a.typed = true
+	return strings.TrimSpace(a.in.Text()), true
+}
+
+// question returns what is at a place.
+func (a *asker) question(at place) (q *Question, parts int) {
+	q = a.All[at.question]
+	if apart := q.Apart(); at.part >= 0 && at.part < len(apart) {
+		return apart[at.part], len(apart)
+	}
+	return q, 0
+}
+
+// ask asks one question until it is answered, or left, and returns the place of the next. It is not ok if the dialogue
+// ends.
+func (a *asker) ask(ctx context.Context, at place) (next place, ok bool, err error) {
+	a.show(ctx, at)
+	for {
+		at.question = min(at.question, len(a.All)-1) // the file may have been changed
+		q, parts := a.question(at)
+		n := len(q.Choices())
+		numbers, apart := "1", ""
+		if n > 1 {
+			numbers = fmt.Sprintf("1 to %d", n)
+		}
+		if len(q.Parts) > 1 {
+			apart = " e"
+		}
+		_, _ = fmt.Fprintf(a.out, "\n%s, or ? b s%s q: ", numbers, apart)
+		line, ok := a.read()
+		if !ok {
+			return at, false, nil
+		}
+		switch answer, only, isAnswer := answerOf(line, q); {
+		case line == "":
+		case line == "q":
+			return at, false, nil
+		case line == "s" && at.part < 0:
+			return place{at.question + 1, -1}, true, nil
+		case line == "s" && at.part+1 < parts:
+			return place{at.question, at.part + 1}, true, nil
+		case line == "s":
+			return place{at.question + 1, -1}, true, nil
+		case line == "b":
+			return before(at), true, nil
+		case line == "e" && len(q.Parts) > 1:
+			return place{at.question, 0}, true, nil
+		case line == "?":
+			a.more(q)
+		case isAnswer && len(only.Parts) == 0:
+			a.out.line("", "No part is left for the answer.")
+		case isAnswer:
+			if done, err := a.take(ctx, at, only, answer); err != nil || done {
+				return a.after(at, parts), true, err
+			}
+		default:
+			a.out.line("", "Want %s, or one of the letters; ? explains them.", numbers)
+		}
+	}
+}
+
+// answerOf reads the number of a choice, or = and another answer, and behind it a minus and the numbers of the parts that it is not
+// for: 1 - 3 8.
+func answerOf(line string, q *Question) (answer string, only *Question, ok bool) {
+	if other, is := strings.CutPrefix(line, "="); is {
+		return strings.TrimSpace(other), q, true
+	}
+	chosen, except, _ := strings.Cut(line, "-")
+	n, err := strconv.Atoi(strings.TrimSpace(chosen))
+	if err != nil || n < 1 || n > len(q.Choices()) {
+		return "", nil, false
+	}
+	left := map[*Part]bool{}
+	for field := range strings.FieldsFuncSeq(except, func(r rune) bool { return r == ' ' || r == ',' || r == '-' }) {
+		at, err := strconv.Atoi(field)
+		if err != nil || at < 1 || at > len(q.Parts) {
+			return "", nil, false
+		}
+		left[q.Parts[at-1]] = true
+	}
+	if len(left) == 0 {
+		return q.Choices()[n-1].Answer, q, true
+	}
+	return q.Choices()[n-1].Answer, q.Only(func(p *Part) bool { return !left[p] }), true
+}
+
+// take writes an answer. It is not done if the answer can't be, or if somebody else has changed the file.
+func (a *asker) take(ctx context.Context, at place, q *Question, answer string) (done bool, err error) {
+	if answer == "" {
+		a.out.line("", "Write the answer behind =.")
+		return false, nil
+	}
+	wrong, err := a.Answer(q, answer)
+	switch {
+	case errors.Is(err, ErrChanged):
+		if len(a.All) == 0 {
+			return false, errors.New("somebody else has changed the plan, and it has no questions any more")
+		}
+		a.out.line("\n", "%v.", err)
+		a.show(ctx, at)
+		return false, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return false, err
+	case err != nil:
+		a.out.line("", "Not possible: %v", err)
+		return false, nil
+	}
+	for _, text := range wrong {
+		a.out.line("! ", "The plan is wrong now: %s. b goes back.", text)
+	}
+	return true, nil
+}
+
+// after returns the place after an answer: a part of the same question that has none, or the next question without one.
+func (a *asker) after(at place, parts int) place {
+	q := a.All[at.question]
+	for part := at.part + 1; part < max(parts, len(q.Parts)) && (at.part >= 0 || !q.IsAnswered()); part++ {
+		if len(q.Parts) > 1 && !q.Parts[part].Decided {
+			return place{at.question, part}
+		}
+	}
+	for next := at.question + 1; next < len(a.All); next++ {
+		if !a.All[next].IsAnswered() {
+			return place{next, -1}
+		}
+	}
+	return place{len(a.All), -1}
+}
+
+func before(at place) place {
+	switch {
+	case at.part > 0:
+		return place{at.question, at.part - 1}
+	case at.part == 0:
+		return place{at.question, -1}
+	}
+	return place{max(at.question-1, 0), -1}
+}
+
+// show writes a question.
+func (a *asker) show(ctx context.Context, at place) {
+	at.question = min(at.question, len(a.All)-1) // the file was changed
+	q, parts := a.question(at)
+	heading := fmt.Sprintf("Question %d of %d", at.question+1, len(a.All))
+	if parts > 0 {
+		heading += fmt.Sprintf(", part %d of %d", at.part+1, parts)
+	}
+	a.out.line("\n", "%s: %s", heading, q.Name)
+	a.head(q)
+	table := ""
+	for _, sample := range a.Samples(ctx, a.sources, q) {
+		if sample.Table != table {
+			a.out.line("  ", "Rows of %s:", sample.Table)
+		}
+		a.sample(sample)
+		table = sample.Table
+	}
+	_, _ = io.WriteString(a.out, "\n")
+	for i, c := range q.Choices() {
+		a.out.line(fmt.Sprintf("  %d  ", i+1), "%s: %s", c.says(), c.Follows)
+		for _, text := range first(a.Wrong(q, c.Answer), 2) {
+			a.out.line("     ! ", "The plan would be wrong: %s", text)
+		}
+	}
+	if hint := q.Hint(); hint != "" {
+		a.out.line("     ", "%s", hint)
+	}
+	if answer := q.Answer(); answer != "" {
+		a.out.line("  ", "Answered: %s.", answer)
+	}
+}
+
+// head writes what is asked, about what, and why.
+func (a *asker) head(q *Question) {
+	a.out.line("  ", "%s", q.Text)
+	a.parts(q, shownAtFirst)
+	a.evidence(q, shownAtFirst)
+}
+
+// parts lists what a question is about, at most n lines of it.
+func (a *asker) parts(q *Question, n int) {
+	for _, line := range first(q.partLines(n), n) {
+		a.out.line("  - ", "%s", line)
+	}
+}
+
+func (a *asker) evidence(q *Question, n int) {
+	if len(q.Evidence) == 0 {
+		return
+	}
+	a.out.line("  ", "Evidence:")
+	for _, line := range first(q.Evidence, n) {
+		a.out.line("  - ", "%s", line)
+	}
+}
+
+// first returns n lines, and how many more there are.
+func first(lines []string, n int) []string {
+	if n == 0 || len(lines) <= n+1 {
+		return lines
+	}
+	return append(slices.Clone(lines[:n]), fmt.Sprintf("and %d more", len(lines)-n))
+}
+
+// says is what is doubtful about a part, and what the plan takes it for.
+func (q *Question) says(p *Part) string {
+	text := strings.Join(p.Doubts, "; ")
+	if len(q.asked.Suspects) > 0 || len(q.asked.Candidates) > 0 && q.asked.Candidates[0].Answer == plan.AnswerEach {
+		text = strings.TrimPrefix(text+"; in the plan: "+p.Is, "; ")
+	}
+	if p.Answer != "" {
+		text = strings.TrimPrefix(text+"; answered "+p.Answer, "; ")
+	}
+	return text
+}
+
+// partLines lists the parts with their numbers. If all is the same of them, they are on one line, the first of them only if
+// n is not 0.
+func (q *Question) partLines(n int) (lines []string) {
+	number := func(i int) string {
+		if len(q.Parts) == 1 {
+			return q.Parts[i].Name
+		}
+		return fmt.Sprintf("[%d]%s", i+1, q.Parts[i].Name)
+	}
+	same := !slices.ContainsFunc(q.Parts, func(p *Part) bool { return q.says(p) != q.says(q.Parts[0]) })
+	var names []string
+	for i, p := range q.Parts {
+		names = append(names, number(i))
+		lines = append(lines, strings.TrimSuffix(number(i)+": "+q.says(p), ": "))
+	}
+	if !same {
+		return lines
+	}
+	if n > 0 {
+		names = strings.Split(listed(names, 2*n), ", ")
+	}
+	return []string{strings.TrimSuffix(strings.Join(names, ", ")+": "+q.says(q.Parts[0]), ": ")}
+}
+
+func (a *asker) sample(s Sample) {
+	before := "    " + s.Source + "  "
+	for _, text := range s.Found {
+		a.out.line(before, "%s", text)
+	}
+	if s.Why != "" {
+		a.out.line(before, "%s", s.Why)
+	}
+	for _, row := range s.Rows {
+		var cells []string
+		for i, name := range s.Columns {
+			cells = append(cells, name+" "+row[i])
+		}
+		a.out.line(before, "%s", strings.Join(cells, ", "))
+	}
+}
+
+// more shows all of a question.
+func (a *asker) more(q *Question) {
+	a.parts(q, 0)
+	a.evidence(q, 0)
+	for _, line := range q.Follows {
+		a.out.line("  ", "If the first answer is right: %s.", line)
+	}
+	a.help()
+}
+
+// help says what can be typed.
+func (a *asker) help() {
+	a.out.line("\n", "Type the number of an answer. ? shows more, b goes back, s skips, q stops: what was answered is kept. "+
+		"1 - 2 5 answers with 1 for all parts but [2] and [5], and e asks about each part by itself. "+
+		"Other answers begin with =, such as =plain: docs/plan.md has all of them.")
+}

@@ -1,0 +1,16 @@
+// Package questions asks people the questions of a merge's plan, on a terminal or in a browser, and writes the answers
+// into the file of the plan.
+//
+// # Inside
+//
+//	questionnaire.go      the questions of a file, and answers to them
+//	group.go              which of them are one question
+//	choice.go             the answers that there are, and what follows from each
+//	words.go              what columns are, in words
+//	file.go document.go   the file: who changed it; answers within its YAML, which keep its comments
+//	rows.go values.go     rows of the sources as samples
+//	dialogue.go text.go   one question after the other, on a terminal
+//	list.go               all of them, as text and as data
+//	serve.go guard.go     the page's server, and whom it answers
+//	page.go               the page
+package questions
