@@ -101,7 +101,12 @@ func letters(words []string) (n int) {
 // OfPeople reports whether a table's rows are people, or stand for them.
 func OfPeople(of []string) bool {
 	people := []string{"player", "user", "account", "character", "char", "customer", "member", "person", "hero", "avatar", "role", "login", "employee", "profile"}
-	return len(of) > 0 && (slices.Contains(people, of[len(of)-1]) || len(of) == 1 && slices.ContainsFunc(people, func(p string) bool { return Abbreviates(p, of[0]) }))
+	return len(of) > 0 && (slices.Contains(people, of[len(of)-1]) || len(of) == 1 && slices.ContainsFunc(people, func(p string) bool { return Abbreviates(p, of[0]) && !ofGroups(of[0]) }))
+}
+
+// ofGroups reports whether a word is for kinds of people, or for what is said of them, such as usergroup.
+func ofGroups(word string) bool {
+	return slices.ContainsFunc([]string{"group", "title", "field", "log", "rank"}, func(end string) bool { return strings.HasSuffix(word, end) })
 }
 
 // Role reports whether a word of the name is a word for people that columns refer to, such as owner.

@@ -16,7 +16,7 @@ func (s *solver) borrows(k *key, c *claim) (points float64) {
 	if k == nil || k.text || !c.fit.known || c.fit.found.share() < likely {
 		return 0
 	}
-	if k.counted && refname.Alike(k.name.Stem, k.thing) >= 3.5 || s.inherits(k, c.key) { // it is named after its own rows, too
+	if refname.Alike(k.name.Stem, k.thing) >= 1 || s.inherits(k, c.key) { // it is named after its own rows
 		return 0
 	}
 	var all inclusion

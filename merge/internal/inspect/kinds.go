@@ -104,11 +104,12 @@ func (f *referenceFinder) divide(ctx context.Context, t *plan.Table, c, by *plan
 		if named {
 			found = f.parents(ctx, t, c, refname.Reading{ID: true, Stem: thing}, groups[value])
 		}
-		if told = told || found.table != nil; found.table == nil {
-			found = cmp.Or(of[value], found)
-		}
+		told = told || found.table != nil
 		if found.table == nil && named && many(groups[value]) {
 			found = f.inShort(ctx, c, thing, groups[value], found)
+		}
+		if found.table == nil {
+			found = cmp.Or(of[value], found)
 		}
 		r := &plan.Reference{Value: value}
 		if found.table != nil {

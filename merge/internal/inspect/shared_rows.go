@@ -293,6 +293,13 @@ func (f *clashFinder) apart(t *plan.Table, u *plan.Unique) bool {
 }
 
 func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, dictionary bool) {
+	tree := slices.ContainsFunc(u.Columns, func(name string) bool {
+		c := t.Column(name)
+		return c.Role == plan.RoleReference && len(c.Refers) == 1 && c.Refers[0].Table == t.Name
+	})
+	if tree && t.Merges(f.plan.Sources) { // by another key, so that equal rows of the tree become one
+		return
+	}
 	found, same, more := 0, 0, false // more is whether they have other columns
 	is := slices.Clone(u.Columns)
 	if key := t.Key(); key != nil {
@@ -324,7 +331,7 @@ func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, 
 	text := t.RenameColumn(u, f.dialect)
 	often := float64(found) >= sameShare*float64(sampled)
 	equal := more && float64(same) >= sameShare*float64(found)
-	natural := t.Key() != nil && text != nil && often
+	natural := t.Key() != nil && text != nil && often && !tree // which rows of a tree are equal depends on itself
 	refers := f.newlyRefers(t, func(*plan.Table) bool { return true })
 	evidence := fmt.Sprintf("%d of %d sampled values are in two sources, such as %s", found, sampled, strings.Join(examples, ", "))
 	switch {
