@@ -81,7 +81,7 @@ func (c *completer) isDecided(raw string) bool {
 }
 
 // goneAlong returns what becomes of a reference in a column when the row goes whose rows take others along.
-func (c *Column) goneAlong() Orphans {
+func goneAlong(c *Column) Orphans {
 	switch c.Role {
 	case RoleReference, RolePolymorphic:
 		return OrphansDrop
@@ -89,11 +89,6 @@ func (c *Column) goneAlong() Orphans {
 		return OrphansNull
 	}
 	return ""
-}
-
-// refersTo reports whether ids in the column are of a table.
-func (c *Column) refersTo(table string) bool {
-	return c.HoldsReferences() && slices.ContainsFunc(c.Refers, func(r *Reference) bool { return r.Table == table })
 }
 
 // along sets Gone of the columns that refer to rows which take others along, where nothing says what it is.
@@ -118,7 +113,7 @@ func (c *completer) along() {
 		for _, t := range c.Plan.Tables {
 			for _, column := range t.Columns {
 				if column.refersTo(a.Table) && !but[column] && column.Gone == "" && column.Orphans != OrphansDrop {
-					column.Gone = column.goneAlong()
+					column.Gone = goneAlong(column)
 				}
 			}
 		}

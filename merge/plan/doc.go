@@ -8,7 +8,8 @@
 //	template.go           decisions for other sources: Apply, In, Rebind
 //	complete.go           Complete: the plan of decisions
 //	complete_question.go  questions and their answers, as a file has them
-//	completer.go          what names of decisions stand for, what is claimed of columns, and which rows take others along
+//	completer.go          what names of decisions stand for, what is claimed of columns, and which rows take others
+//	                      along
 //	answer.go             questions and their answers in a plan
 //	ids.go                which rows get new ids when there are more keys, what new ids most tables have, and where
 //	                      references lead on to

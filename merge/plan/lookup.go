@@ -349,3 +349,8 @@ func (c *Column) kind(r *Reference) *Column {
 	}
 	return &kind
 }
+
+// refersTo reports whether ids in the column are of a table.
+func (c *Column) refersTo(table string) bool {
+	return c.HoldsReferences() && slices.ContainsFunc(c.Refers, func(r *Reference) bool { return r.Table == table })
+}

@@ -34,7 +34,7 @@ func (p *Plan) SchemaIn(databases map[string]string) ([]string, error) {
 	w := &schemaWriter{dialect: dialectOf(p.Dialect), plan: p, databases: databases}
 	statements := slices.Clone(p.Types)
 	tables := p.merged()
-	if w.dialect == sqldialect.MySQL && slices.ContainsFunc(tables, (*Table).hasZeroDate) {
+	if w.dialect == sqldialect.MySQL && slices.ContainsFunc(tables, hasZeroDate) {
 		statements = append(statements, "SET SESSION sql_mode = REPLACE(REPLACE(@@SESSION.sql_mode, 'NO_ZERO_IN_DATE', ''), 'NO_ZERO_DATE', '')")
 	}
 	for _, t := range tables {
@@ -55,7 +55,7 @@ func (p *Plan) SchemaIn(databases map[string]string) ([]string, error) {
 }
 
 // hasZeroDate reports whether a default is a date that MySQL refuses by its own settings.
-func (t *Table) hasZeroDate() bool {
+func hasZeroDate(t *Table) bool {
 	return slices.ContainsFunc(t.Columns, func(c *Column) bool {
 		return c.Default != nil && strings.Contains(*c.Default, "-00") && sqltype.Of(sqldialect.MySQL, c.Type).Kind == sqltype.Time
 	})

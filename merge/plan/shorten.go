@@ -278,8 +278,8 @@ func (s *shortener) along() error {
 		for _, t := range s.plan.Tables {
 			for _, c := range t.Columns {
 				switch {
-				case t.Skip || !c.refersTo(of.Name) || c.goneAlong() == "" || c.Orphans == OrphansDrop:
-				case c.Gone == c.goneAlong():
+				case t.Skip || !c.refersTo(of.Name) || goneAlong(c) == "" || c.Orphans == OrphansDrop:
+				case c.Gone == goneAlong(c):
 					n++
 				case c.Gone == "":
 					entry.Except = append(entry.Except, Name{Text: place{t, c}.name(s.plan)})
@@ -295,6 +295,6 @@ func (s *shortener) along() error {
 
 // goesAlong reports whether an entry of along says what becomes of a column's references to rows that are left out.
 func (s *shortener) goesAlong(c *Column) bool {
-	return c.Gone != "" && c.Gone == c.goneAlong() && c.Orphans != OrphansDrop &&
+	return c.Gone != "" && c.Gone == goneAlong(c) && c.Orphans != OrphansDrop &&
 		slices.ContainsFunc(s.d.Along, func(a *Along) bool { return c.refersTo(a.Table) })
 }
