@@ -158,6 +158,24 @@ func TestSilent(t *testing.T) {
 			"",
 		},
 		{
+			"one large value beside orphans",
+			[]string{
+				strings.Replace(chars, "SELECT seq", "SELECT 5000 + seq * 3", 1),
+				"CREATE TABLE halls (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, chosen INT NOT NULL); INSERT INTO halls SELECT seq, IF(seq % 10, 5030, 9000 + seq) FROM seq_1_to_{120}",
+			},
+			map[string]string{"halls.chosen": "plain, asked"},
+			"",
+		},
+		{
+			"a name with numbers",
+			[]string{
+				sparse,
+				"CREATE TABLE crews (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, friend1wait INT NOT NULL, friend2wait INT NOT NULL); INSERT INTO crews SELECT seq, 7 + 7 * (seq % {240}), 0 FROM seq_1_to_{900}",
+			},
+			map[string]string{"crews.friend1wait": "reference chars, asked", "crews.friend2wait": "plain, asked"},
+			"",
+		},
+		{
 			"one value of a TINYINT",
 			[]string{
 				"CREATE TABLE coins (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, title VARCHAR(20)); INSERT INTO coins SELECT seq, '{s}' FROM seq_1_to_3",

@@ -45,13 +45,13 @@ func newBrowser(t *testing.T) *tab {
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.Flag("host-resolver-rules", "MAP evil.example.org 127.0.0.1"), chromedp.UserDataDir(t.TempDir()))...)
 	t.Cleanup(cancel)
-	return newTab(t, ctx)
+	return newTab(ctx, t)
 }
 
 // another returns a new tab of the same browser.
-func (b *tab) another() *tab { return newTab(b.t, b.ctx) }
+func (b *tab) another() *tab { return newTab(b.ctx, b.t) }
 
-func newTab(t *testing.T, parent context.Context) *tab {
+func newTab(parent context.Context, t *testing.T) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(parent)
 	t.Cleanup(cancel)

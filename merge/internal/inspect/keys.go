@@ -179,23 +179,25 @@ func (s *solver) newKey(ctx context.Context, f *field) *key {
 	return k
 }
 
-// mayFit reports whether half of the first values of a field are ids of a key, as far as the ids are at hand.
+// mayFit reports whether half of the first values of a field, or of their rows, are ids of a key, as far as the ids are
+// at hand.
 func (s *solver) mayFit(f *field, k *key) bool {
 	const first = 30
-	looked, misses := 0, 0
-	for source, values := range f.values {
+	var values, rows inclusion // of misses
+	for source, of := range f.values {
 		all, whole := k.ids[source]
 		if !whole || len(all) == 0 {
 			continue
 		}
-		for _, id := range values[:min(first, len(values))] {
-			looked++
+		for _, id := range of[:min(first, len(of))] {
+			n := f.rows[source][id]
+			values.of, rows.of = values.of+1, rows.of+n
 			if _, ok := slices.BinarySearch(all, id); !ok {
-				misses++
+				values.hits, rows.hits = values.hits+1, rows.hits+n
 			}
 		}
 	}
-	return misses <= looked/2
+	return values.share() <= 0.5 || rows.share() <= 0.5
 }
 
 // fit looks the values of a field up among the ids of a key, in each source.

@@ -129,12 +129,12 @@ func (s *solver) bring(groups []*group, unclear, numbers *group) {
 	for _, g := range groups {
 		for _, f := range g.fields {
 			if asked[f] = true; f.verdict.key != nil && !f.name.Common {
-				names[strings.ToLower(f.column.Name)] = true
+				names[f.numberless()] = true
 			}
 		}
 	}
 	for _, f := range s.fields {
-		if asked[f] || f.verdict.key != nil || f.verdict.isOwn || !names[strings.ToLower(f.column.Name)] {
+		if asked[f] || f.verdict.key != nil || f.verdict.isOwn || !names[f.numberless()] {
 			continue
 		}
 		if f.name.ID {

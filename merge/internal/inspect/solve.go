@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/catalog"
@@ -98,7 +99,7 @@ func (f *field) see(c *claim) {
 		return
 	}
 	f.could = f.could || c.fits() && f.n >= fewestLarge && c.fit.reach >= 0.3
-	f.few = f.few || f.n < fewestLarge && c.fit.found.share() == 1
+	f.few = f.few || f.n < fewestLarge && c.fit.found.share() == 1 || c.fit.rows.share() >= mostRows
 	if c.fit.found.share() >= 0.5 && (f.near == nil || c.fit.found.hits > f.near.fit.found.hits) {
 		f.near = c
 	}
@@ -204,12 +205,22 @@ func (s *solver) speak() {
 	}
 }
 
+// numberless returns the name of the column without numbers, which columns of one meaning have in common.
+func (f *field) numberless() string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, f.column.Name)
+}
+
 // namesakes gives the columns of a name that is a reference elsewhere the same verdict, though their few values or
 // their orphans say little. A column that is not named like ids must have ids of that table.
 func (s *solver) namesakes(ctx context.Context) {
 	known := map[string]map[*key]int{}
 	for _, f := range s.fields {
-		if name := strings.ToLower(f.column.Name); f.verdict.key != nil && !f.name.Common && !f.verdict.isOwn {
+		if name := f.numberless(); f.verdict.key != nil && !f.name.Common && !f.verdict.isOwn {
 			if known[name] == nil {
 				known[name] = map[*key]int{}
 			}
@@ -217,7 +228,7 @@ func (s *solver) namesakes(ctx context.Context) {
 		}
 	}
 	for _, f := range s.fields {
-		of := known[strings.ToLower(f.column.Name)]
+		of := known[f.numberless()]
 		if f.verdict.key != nil || f.verdict.isOwn || len(of) == 0 || (f.flags || f.name.Quantity) && !f.name.ID {
 			continue
 		}
