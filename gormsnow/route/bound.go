@@ -85,7 +85,11 @@ type bound struct {
 	hint   hint
 	raw    bool // the SQL is the caller's
 	from   bool // the caller has added a FROM clause
-	reader reader
+	known  *model
+	sql    string
+	args   []any
+	found  found
+	few    [4]uint64 // for sets of one shard
 
 	decided   bool
 	replica   bool
@@ -94,11 +98,17 @@ type bound struct {
 	databases []int // if they are several
 }
 
+// reader returns one of the statement's SQL.
+func (b *bound) reader(m *model) reader {
+	return reader{scanner: scanner{sql: b.sql, dialect: b.rules.dialect}, model: m, table: b.stmt.Table, args: b.args, few: b.few[:]}
+}
+
+// model returns the statement's model, or nil.
 func (b *bound) model() *model {
-	if b.stmt.Schema == nil {
-		return nil
+	if b.known == nil && b.stmt.Schema != nil {
+		b.known = b.rules.model(b.stmt.Schema)
 	}
-	return b.rules.model(b.stmt.Schema)
+	return b.known
 }
 
 func bind(stmt *gorm.Statement, op string, g gate, r *rules) {

@@ -46,7 +46,7 @@ func (m *merger) QueryContext(ctx context.Context, query string, args ...any) (*
 func (m *merger) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	switch {
 	case m.order.combine == nil && m.order.by == nil:
-		return failedRow(ctx, m.b.refuse(m.b.reader.model, ErrSpread, "Row reads one row, and each shard has one: order them, or use Rows or Scan"))
+		return failedRow(ctx, m.b.refuse(m.b.model(), ErrSpread, "Row reads one row, and each shard has one: order them, or use Rows or Scan"))
 	case len(m.databases) == 1:
 		return m.pools[0].QueryRowContext(ctx, query, args...)
 	}

@@ -38,7 +38,8 @@ func (r *router) scatter(b *bound, m *model, p place) (*merger, *Error) {
 	asked := &merger{refuser: refuser{r}, b: b}
 	var reason string
 	if b.raw {
-		asked.order.limit, reason = -1, b.reader.apart()
+		raw := b.reader(&model{})
+		asked.order.limit, reason = -1, raw.apart()
 	} else {
 		asked.order, reason = b.ordering(m)
 	}
@@ -87,10 +88,10 @@ func (b *bound) ordering(m *model) (o ordering, refused string) {
 	if m == nil || m.key == nil && !m.global {
 		return o, "the rows of its model have no key to be merged by"
 	}
-	has := &b.reader.found
+	has := &b.found
 	var selects []selected
 	if has.calls || has.ordered {
-		selects = selection(b.reader.sql, b.rules.dialect)
+		selects = selection(b.sql, b.rules.dialect)
 	}
 	switch {
 	case has.grouped || has.distinct:
@@ -182,7 +183,7 @@ func (b *bound) sorted(m *model, order clause.Clause, selects []selected) (all [
 			return nil, unsorted(m)
 		case s.measure == unmeasured:
 			return nil, s.column + " is neither a number nor a time, and databases sort others by rules of their own: order by " + m.sortable() + ", or sort the rows"
-		case !gives(selects, b.stmt.Table, s.column, b.reader.found.joins):
+		case !gives(selects, b.stmt.Table, s.column, b.found.joins):
 			return nil, "its rows are merged by " + s.column + ", which it does not select: select it"
 		}
 	}

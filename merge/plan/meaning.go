@@ -367,7 +367,7 @@ func (k Kind) refers() ([]*Reference, error) {
 	if m == nil {
 		return []*Reference{{Value: k.Value, Table: tableOf(k.Is.Text)}}, nil
 	}
-	if m.To != "" || m.By != "" || len(m.None) > 0 || m.Orphans != "" || m.Gone != "" || m.Proposed || len(m.Columns) > 0 {
+	if m.To != "" || m.Name != "" || m.By != "" || len(m.None) > 0 || m.Orphans != "" || m.Gone != "" || m.Proposed || len(m.Columns) > 0 {
 		return nil, fmt.Errorf("kind %q: want a table, plain, list, json or format: all else is said of the column", k.Value)
 	}
 	s, err := m.state()

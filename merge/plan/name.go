@@ -254,9 +254,9 @@ func (p *Plan) escapeTable(name string) string {
 }
 
 // inKey reports whether a column is one of the primary key or of a unique key.
-func (at place) inKey() bool {
-	return slices.Contains(at.table.PrimaryKey, at.column.Name) ||
-		slices.ContainsFunc(at.table.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, at.column.Name) })
+func (p place) inKey() bool {
+	return slices.Contains(p.table.PrimaryKey, p.column.Name) ||
+		slices.ContainsFunc(p.table.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, p.column.Name) })
 }
 
 func (n Name) String() string {

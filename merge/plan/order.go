@@ -203,18 +203,33 @@ func (p *Plan) MintOrder() ([]*Table, error) {
 	return order, nil
 }
 
-// waysOut says what a person can do about a circle of references that a table is in, or nothing if none of them drops rows.
+// waysOut says what a person can do about a circle of references that a table is in, or nothing if none of its own drops
+// rows.
 func (p *Plan) waysOut(t *Table) string {
+	leads := func(from *Table) bool {
+		order := []*Table{from}
+		for i := 0; i < len(order); i++ {
+			for _, parent := range p.MintParents(order[i]) {
+				if !slices.Contains(order, parent) {
+					order = append(order, parent)
+				}
+			}
+		}
+		return slices.Contains(order, t)
+	}
 	for _, c := range t.Columns {
-		if !c.DropsRows() {
-			continue
+		for _, r := range c.Refers {
+			parent := p.Table(r.Table)
+			if !c.DropsRows() || parent == nil || !leads(parent) {
+				continue
+			}
+			to := fmt.Sprintf("table %q, which leads back", parent.Name)
+			if parent == t {
+				to = "its own table"
+			}
+			return fmt.Sprintf(": rows go with what column %q refers to, and that is %s, so they can't be decided on in any order. Choose null for its gone and orphans, "+
+				"or name all rows that go in without_rows, such as by WITH RECURSIVE", c.Name, to)
 		}
-		itself := "another way round"
-		if c.refersTo(t.Name) {
-			itself = "to the table itself"
-		}
-		return fmt.Sprintf(": column %q refers %s, so that no order of the tables has each row after the rows that it goes with. Give it null for gone and orphans, "+
-			"or name the rows that go with others in without_rows, such as by WITH RECURSIVE", c.Name, itself)
 	}
 	return ""
 }

@@ -99,7 +99,7 @@ func (s offers) renames(q *Question) bool {
 }
 
 // numbers reports whether each key is the one that numbers the rows of its table, so that new ids tell all rows apart.
-func (s *Questionnaire) numbers(q *Question) bool {
+func (s offers) numbers(q *Question) bool {
 	return s.plan != nil && !slices.ContainsFunc(q.Parts, func(p *Part) bool {
 		return p.table == nil || p.table.Key() == nil || !slices.Equal(p.columns, []string{p.table.Key().Name})
 	})
