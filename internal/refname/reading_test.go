@@ -131,8 +131,13 @@ func TestPrefix(t *testing.T) {
 // TestCommon reads names of keys that say nothing of any table, because several have them.
 func TestCommon(t *testing.T) {
 	v := NewVocabulary([]Table{
-		{Name: "bill", Counted: "rowid"}, {Name: "bank", Counted: "rowid"}, {Name: "goods", Counted: "rowid"}, {Name: "town", Counted: "town_id"}, {Name: "land", Counted: "land_id"},
-		{Name: "a", Counted: "town_id"}, {Name: "b", Counted: "town_id"},
+		{Name: "bill", Counted: "rowid"},
+		{Name: "bank", Counted: "rowid"},
+		{Name: "goods", Counted: "rowid"},
+		{Name: "town", Counted: "town_id"},
+		{Name: "land", Counted: "land_id"},
+		{Name: "a", Counted: "town_id"},
+		{Name: "b", Counted: "town_id"},
 	})
 	for name, want := range map[string]bool{"id": true, "rowid": true, "town_id": false, "land_id": false, "bill_id": false, "level": false} {
 		if got := v.Read(name); got.Common != want || got.Common && (!got.ID || len(got.Stem) > 0 || got.Family() != "id") {
