@@ -3,6 +3,7 @@
 package merge_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +77,9 @@ func TestSilent(t *testing.T) {
 		{"one value of a TINYINT", []string{"CREATE TABLE coins (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, title VARCHAR(20)); INSERT INTO coins SELECT seq, '{s}' FROM seq_1_to_3",
 			"CREATE TABLE purses (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, coin TINYINT, coin_paid TINYINT); INSERT INTO purses SELECT seq, 1, 1 FROM seq_1_to_{120}"},
 			map[string]string{"purses.coin": "plain, asked", "purses.coin_paid": "plain, asked"}, ""},
+		{"decimals, and -1 for nobody", []string{"CREATE TABLE logins (id DECIMAL(20,0) NOT NULL PRIMARY KEY, mail VARCHAR(20)); INSERT INTO logins SELECT seq, '{s}' FROM seq_1_to_{240}",
+			"CREATE TABLE heroes (id DECIMAL(20,0) NOT NULL PRIMARY KEY, login_id DECIMAL(20,0) NOT NULL DEFAULT -1, mana DECIMAL(20,2)); INSERT INTO heroes SELECT seq, IF(seq % 5 = 0, -1, seq * 2), seq FROM seq_1_to_{120}"},
+			map[string]string{"logins.id": "key, asked", "heroes.id": "key, asked", "heroes.login_id": "reference logins none -1, asked", "heroes.mana": "plain"}, ""},
 		{"slots in JSON", []string{chars, "CREATE TABLE bags (char_id INT NOT NULL PRIMARY KEY, content JSON NOT NULL);" +
 			`INSERT INTO bags SELECT seq * 3, '{"slots": {"1": {"cfg": 7}, "2": {"cfg": 9}, "4": null}}' FROM seq_1_to_{80}`},
 			map[string]string{"bags.content": "plain"}, ""},
@@ -114,5 +118,72 @@ func TestSilent(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A tree that is the same in both sources becomes one by its ids: by its own parents it can't.
+func TestTree(t *testing.T) {
+	server := dbtest.SharedMariaDB(t)
+	for _, test := range []struct{ name, ids, root, want string }{
+		{"under equal ids", "seq", "0", "[id]=match [parent_id label]=fail"},
+		{"under other ids", "seq * {n}", "0", "[parent_id label]=suffix"},
+		{"under other ids, without a number for no parent", "seq * {n}", "NULL", "[parent_id label]=fail"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var sources []merge.Source
+			for n, name := range []string{"a", "b"} {
+				values := strings.NewReplacer("{n}", []string{"1", "3"}[n]).Replace("INSERT INTO shelves SELECT " + test.ids + ", IF(seq < 4, " + test.root + ", (" + strings.Replace(test.ids, "seq", "(seq DIV 3)", 1) + ")), CONCAT('shelf ', seq) FROM seq_1_to_60")
+				sources = append(sources, newSource(t, server, name, "CREATE TABLE shelves (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, parent_id INT, label VARCHAR(20) NOT NULL, UNIQUE (parent_id, label))", values))
+			}
+			p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, sources...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shelves := findTable(t, p, "shelves")
+			var unique []string
+			for _, u := range shelves.Unique {
+				unique = append(unique, fmt.Sprintf("%v=%s", u.Columns, u.Rule))
+				u.Decided = true
+			}
+			if got := strings.Join(unique, " "); got != test.want {
+				t.Errorf("got unique keys %q, want %q", got, test.want)
+			}
+			if _, err := p.AcceptCertain(0); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range shelves.Columns {
+				c.Decided = true
+			}
+			if err := p.Check(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// The run merges it, and adds what one source has alone.
+func TestTreeOnce(t *testing.T) {
+	shelves := func(n string) string {
+		return "INSERT INTO shelves SELECT seq, IF(seq < 4, 0, seq DIV 3), CONCAT('shelf ', seq) FROM seq_1_to_" + n
+	}
+	f := newFixture(t, "", []string{"CREATE TABLE shelves (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, parent_id INT, label VARCHAR(20) NOT NULL, UNIQUE (parent_id, label))"},
+		[]string{shelves("60")}, []string{shelves("65"), "DELETE FROM shelves WHERE id BETWEEN 61 AND 63"})
+	table := findTable(t, f.plan, "shelves")
+	table.NewIDs = nil
+	if _, err := f.plan.AcceptCertain(0); err != nil {
+		t.Fatal(err)
+	}
+	f.tables()
+	if _, err := f.merge().DryRun(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.rows(f.target, "SELECT COUNT(*), SUM(parent_id), MAX(id) FROM shelves"); got != f.rows(f.sources[1].DB, "SELECT COUNT(*), SUM(parent_id), MAX(id) FROM shelves") {
+		t.Errorf("got %s", got)
+	}
+	if _, err := f.merge().Verify(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package promsnow exports the statistics of generators, leases and segments to
-// Prometheus.
+// Package promsnow exports the statistics of generators, leases, segments and
+// routers of GORM to Prometheus.
 //
 //	registry.MustRegister(promsnow.Generator("orders", keys), promsnow.Lease("orders", lease))
 //
@@ -46,9 +46,21 @@
 // The last four have the label "database": its index in the call of
 // segments.Open.
 //
+// A router has
+//
+//	snow_route_statements_total             statements sent, by database
+//	snow_route_replica_statements_total     statements sent to replicas
+//	snow_route_refused_total                statements refused, by reason
+//	snow_route_scatters_total               queries about several databases
+//	snow_route_scatter_databases_total      databases that these queries asked
+//
+// The first two have the label "database", its index among the shards, and the
+// second has "replica". The reasons are in [github.com/shardsnow/snow/gormsnow/route.Stats].
+//
 // The numbers come from [github.com/shardsnow/snow.Stats],
-// [github.com/shardsnow/snow/sqlsnow.LeaseStats] and
-// [github.com/shardsnow/snow/sqlsnow/segments.Stats]. All generators of one
+// [github.com/shardsnow/snow/sqlsnow.LeaseStats],
+// [github.com/shardsnow/snow/sqlsnow/segments.Stats] and
+// [github.com/shardsnow/snow/gormsnow/route/meter.Stats]. All generators of one
 // Worker have the same numbers: register one of them.
 //
 // What to alert on is in docs/metrics.md of the repository.

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow/route/meter"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
@@ -81,5 +82,37 @@ func Segments(name string, s interface{ Stats() segments.Stats }) prometheus.Col
 		each(func(d segments.Database) float64 { return float64(d.Takes) }), "database")
 	c.add("snow_segments_database_failures_total", "Times that the database failed to give numbers.", prometheus.CounterValue,
 		each(func(d segments.Database) float64 { return float64(d.Failures) }), "database")
+	return c
+}
+
+// Router returns a collector of the statistics of r, for example a *route.Router, which route.RouterOf returns. It does
+// not import GORM. If r is nil, scrapes fail with an error.
+func Router(name string, r interface{ Stats() meter.Stats }) prometheus.Collector {
+	c := &collector[meter.Stats]{name: name}
+	if r != nil {
+		c.stats = r.Stats
+	}
+	c.add("snow_route_statements_total", "Statements sent to the database.", prometheus.CounterValue, func(s meter.Stats) (all []sample) {
+		for i, d := range s.Databases {
+			all = append(all, sample{float64(d.Statements), []string{strconv.Itoa(i)}})
+		}
+		return all
+	}, "database")
+	c.add("snow_route_replica_statements_total", "Statements sent to a replica.", prometheus.CounterValue, func(s meter.Stats) (all []sample) {
+		for i, d := range s.Databases {
+			for j, n := range d.Replicas {
+				all = append(all, sample{float64(n), []string{strconv.Itoa(i), strconv.Itoa(j)}})
+			}
+		}
+		return all
+	}, "database", "replica")
+	c.add("snow_route_refused_total", "Statements refused.", prometheus.CounterValue, func(s meter.Stats) (all []sample) {
+		for reason, n := range s.Refused {
+			all = append(all, sample{float64(n), []string{reason}})
+		}
+		return all
+	}, "reason")
+	c.counter("snow_route_scatters_total", "Queries about several databases.", func(s meter.Stats) float64 { return float64(s.Scattered) })
+	c.counter("snow_route_scatter_databases_total", "Databases that these queries asked.", func(s meter.Stats) float64 { return float64(s.Asked) })
 	return c
 }

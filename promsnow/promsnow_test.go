@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow/route/meter"
 	"github.com/shardsnow/snow/promsnow"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/segments"
@@ -42,10 +43,18 @@ func numbers() *stats[segments.Stats] {
 	}}
 }
 
+func router() *stats[meter.Stats] {
+	return &stats[meter.Stats]{meter.Stats{
+		Databases: []meter.Database{{Statements: 1, Replicas: []uint64{2, 3}}, {Statements: 4}},
+		Refused:   map[string]uint64{"unrouted": 5, "spread": 0},
+		Scattered: 6, Asked: 7,
+	}}
+}
+
 // collectors are one of each.
 func collectors() []prometheus.Collector {
 	keys, lease := full()
-	return []prometheus.Collector{promsnow.Generator("orders", keys), promsnow.Lease("orders", lease), promsnow.Segments("orders", numbers())}
+	return []prometheus.Collector{promsnow.Generator("orders", keys), promsnow.Lease("orders", lease), promsnow.Segments("orders", numbers()), promsnow.Router("orders", router())}
 }
 
 func TestValues(t *testing.T) {
@@ -87,6 +96,15 @@ func TestValues(t *testing.T) {
 			snow_segments_database_takes_total{database="1",source="orders"} counter 0
 			snow_segments_database_failures_total{database="0",source="orders"} counter 9
 			snow_segments_database_failures_total{database="1",source="orders"} counter 10`},
+		{promsnow.Router("orders", router()), `
+			snow_route_statements_total{database="0",source="orders"} counter 1
+			snow_route_statements_total{database="1",source="orders"} counter 4
+			snow_route_replica_statements_total{database="0",replica="0",source="orders"} counter 2
+			snow_route_replica_statements_total{database="0",replica="1",source="orders"} counter 3
+			snow_route_refused_total{reason="unrouted",source="orders"} counter 5
+			snow_route_refused_total{reason="spread",source="orders"} counter 0
+			snow_route_scatters_total{source="orders"} counter 6
+			snow_route_scatter_databases_total{source="orders"} counter 7`},
 	} {
 		var want []string
 		for line := range strings.Lines(strings.TrimSpace(tt.want)) {
@@ -147,19 +165,20 @@ func TestSeveralSources(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	keys, lease := full()
 	for _, name := range []string{"orders", "items"} {
-		registry.MustRegister(promsnow.Generator(name, keys), promsnow.Lease(name, lease), promsnow.Segments(name, numbers()))
+		registry.MustRegister(promsnow.Generator(name, keys), promsnow.Lease(name, lease), promsnow.Segments(name, numbers()), promsnow.Router(name, router()))
 	}
 	var twice prometheus.AlreadyRegisteredError
 	if err := registry.Register(promsnow.Generator("orders", keys)); !errors.As(err, &twice) {
 		t.Errorf("registered twice: %v", err)
 	}
 	families, err := registry.Gather()
-	if err != nil || len(families) != 26 {
+	if err != nil || len(families) != 31 {
 		t.Fatalf("%d families, %v", len(families), err)
 	}
 	for _, f := range families {
 		want := 2
-		if strings.Contains(f.GetName(), "_database_") {
+		switch name := f.GetName(); {
+		case strings.Contains(name, "_database_"), name == "snow_route_statements_total", name == "snow_route_replica_statements_total", name == "snow_route_refused_total":
 			want = 4
 		}
 		if len(f.GetMetric()) != want {
@@ -172,7 +191,7 @@ func TestSeveralSources(t *testing.T) {
 }
 
 func TestNoSource(t *testing.T) {
-	for _, c := range []prometheus.Collector{promsnow.Generator("orders", nil), promsnow.Lease("orders", nil), promsnow.Segments("orders", nil)} {
+	for _, c := range []prometheus.Collector{promsnow.Generator("orders", nil), promsnow.Lease("orders", nil), promsnow.Segments("orders", nil), promsnow.Router("orders", nil)} {
 		registry := prometheus.NewPedanticRegistry()
 		registry.MustRegister(c)
 		if _, err := registry.Gather(); err == nil || !strings.Contains(err.Error(), "the source of statistics is nil") {
@@ -260,4 +279,10 @@ func ExampleLease() {
 func ExampleSegments() {
 	fmt.Println(testutil.CollectAndCount(promsnow.Segments("invoices", numbers())))
 	// Output: 14
+}
+
+// The router is what route.RouterOf returns for the database that route.New has made.
+func ExampleRouter() {
+	fmt.Println(testutil.CollectAndCount(promsnow.Router("orders", router())))
+	// Output: 8
 }

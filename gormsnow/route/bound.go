@@ -13,8 +13,9 @@ const hintKey = "gormsnow:route"
 
 // A hint says what the conditions of a statement need not tell.
 type hint struct {
-	kind  hintKind
-	shard uint64
+	kind    hintKind
+	shard   uint64
+	replica bool
 }
 
 type hintKind uint8
@@ -34,7 +35,9 @@ const (
 //
 // The program vouches for what the SQL says. A statement whose conditions or rows are of another shard is
 // refused all the same, with [ErrMismatch].
-func On(db *gorm.DB, shard uint64) *gorm.DB { return session(db, hint{on, shard}) }
+func On(db *gorm.DB, shard uint64) *gorm.DB {
+	return session(db, func(h *hint) { h.kind, h.shard = on, shard })
+}
 
 // Scatter returns a session whose queries may be about the rows of all shards. It is also a scope, for db.Scopes
 // and gormsnow.FindAcross. With [Guard] these are the rows of the guarded database, and writes and AutoMigrate
@@ -42,24 +45,37 @@ func On(db *gorm.DB, shard uint64) *gorm.DB { return session(db, hint{on, shard}
 // an order and a limit.
 //
 //	route.Scatter(db).Model(&Order{}).Where("state = ?", "open").Count(&n)
-func Scatter(db *gorm.DB) *gorm.DB { return session(db, hint{kind: scatter}) }
+func Scatter(db *gorm.DB) *gorm.DB { return session(db, func(h *hint) { h.kind = scatter }) }
 
-func session(db *gorm.DB, h hint) *gorm.DB {
-	tx := db.Set(hintKey, h)
+// session returns a session whose hint is changed.
+func session(db *gorm.DB, change func(*hint)) *gorm.DB {
+	tx := db.Set(hintKey+":session", true) // a session of db, if db is none: it may have no settings of db's statement
+	h := hintOf(tx.Statement)
+	change(&h)
+	tx.Statement.Settings.Store(hintKey, h)
 	if tx == db {
 		return tx // a statement that is being made, as in a scope
 	}
 	return tx.Session(&gorm.Session{})
 }
 
+func hintOf(stmt *gorm.Statement) (h hint) {
+	if v, ok := stmt.Settings.Load(hintKey); ok {
+		h, _ = v.(hint)
+	}
+	return h
+}
+
 // A gate lets statements pass, or refuses them.
 type gate interface {
 	// admit returns the connection for a statement, or refuses it.
-	admit(b *bound, p place) (gorm.ConnPool, *Error, error)
+	admit(b *bound, p place, query string) (gorm.ConnPool, *Error, error)
 }
 
-// bound is the connection of one statement while GORM executes it. It decides when GORM has built the SQL.
+// bound is the connection of one statement while GORM executes it. It decides when GORM has built the SQL. It is
+// also the statement's context, which says what it decided.
 type bound struct {
+	context.Context
 	gate   gate
 	rules  *rules
 	stmt   *gorm.Statement
@@ -69,21 +85,39 @@ type bound struct {
 	hint   hint
 	raw    bool // the SQL is the caller's
 	from   bool // the caller has added a FROM clause
-	reader reader
+	known  *model
+	sql    string
+	args   []any
+	found  found
+	few    [4]uint64 // for sets of one shard
+
+	decided   bool
+	replica   bool
+	place     place
+	database  int
+	databases []int // if they are several
+}
+
+// reader returns one of the statement's SQL.
+func (b *bound) reader(m *model) reader {
+	return reader{scanner: scanner{sql: b.sql, dialect: b.rules.dialect}, model: m, table: b.stmt.Table, args: b.args, few: b.few[:]}
+}
+
+// model returns the statement's model, or nil.
+func (b *bound) model() *model {
+	if b.known == nil && b.stmt.Schema != nil {
+		b.known = b.rules.model(b.stmt.Schema)
+	}
+	return b.known
 }
 
 func bind(stmt *gorm.Statement, op string, g gate, r *rules) {
 	b := &bound{gate: g, rules: r, stmt: stmt, parent: stmt.ConnPool, op: op, raw: op == opRaw || stmt.SQL.Len() > 0, from: ownFrom(stmt)}
-	if h, ok := stmt.Settings.Load(hintKey); ok {
-		b.hint, _ = h.(hint)
+	b.hint, b.Context = hintOf(stmt), stmt.Context
+	if former, ok := stmt.Context.(*bound); ok { // of this statement, or of the one that it belongs to
+		b.Context = former.Context
 	}
-	stmt.ConnPool = b
-}
-
-func unbind(stmt *gorm.Statement) {
-	if b, ok := stmt.ConnPool.(*bound); ok {
-		stmt.ConnPool = b.parent
-	}
+	stmt.ConnPool, stmt.Context = b, b
 }
 
 func (b *bound) refuse(m *model, err error, reason string) *Error {
@@ -100,23 +134,30 @@ func (b *bound) decide(query string, args []any) (gorm.ConnPool, error) {
 	if b.pool != nil {
 		return b.pool, nil
 	}
+	if b.stmt.DryRun {
+		return nil, notRouted()
+	}
 	p, refused := b.rules.place(b, query, args)
 	if refused == nil {
 		var err error
-		if b.pool, refused, err = b.gate.admit(b, p); err != nil {
+		if b.pool, refused, err = b.gate.admit(b, p, query); err != nil {
 			return nil, err
 		}
 	}
 	if refused != nil {
+		if r, ok := b.gate.(*router); ok {
+			refused = r.counts.refuse(refused)
+		}
 		return nil, refused
 	}
+	b.place, b.decided = p, true
 	return b.pool, nil
 }
 
 // ExecContext implements [gorm.ConnPool].
 func (b *bound) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if b.op == opRaw && len(args) == 0 && savepoint(query) {
-		return b.parent.ExecContext(ctx, query)
+		return unprepared(b.parent).ExecContext(ctx, query)
 	}
 	pool, err := b.decide(query, args)
 	if err != nil {
@@ -146,7 +187,7 @@ func (b *bound) QueryRowContext(ctx context.Context, query string, args ...any) 
 // PrepareContext implements [gorm.ConnPool]. GORM calls it for sessions with PrepareStmt only, whose pool is
 // around this one.
 func (b *bound) PrepareContext(context.Context, string) (*sql.Stmt, error) {
-	return nil, b.refuse(nil, ErrUnrouted, "a prepared statement has no rows yet: open the databases with PrepareStmt")
+	return nil, b.refuse(nil, ErrUnrouted, "a prepared statement has no rows yet: use a session with PrepareStmt")
 }
 
 // savepoint reports whether a statement is what GORM sends for nested transactions, and nothing more.

@@ -31,7 +31,14 @@ func newRules(db *gorm.DB, layout snow.Layout, global map[reflect.Type]bool) (*r
 // neighbours: with one of them GORM may put the second callback after the commit.
 func register(db *gorm.DB, prefix string, before func(op string) func(*gorm.DB)) error {
 	all := db.Callback()
-	end := func(tx *gorm.DB) { unbind(tx.Statement) }
+	end := func(tx *gorm.DB) {
+		if b, ok := tx.Statement.ConnPool.(*bound); ok {
+			if r, ok := b.gate.(*router); ok && tx.DryRun {
+				b.explain(r)
+			}
+			tx.Statement.ConnPool = b.parent
+		}
+	}
 	type registrar interface {
 		Register(name string, fn func(*gorm.DB)) error
 	}

@@ -20,7 +20,7 @@ type reader struct {
 
 	found found
 	depth int
-	few   [4]uint64 // for sets of one shard
+	few   []uint64 // for sets of one shard
 	used  int
 }
 

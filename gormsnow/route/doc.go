@@ -22,6 +22,8 @@
 // fewer rows. Offsets, groups, DISTINCT, locks and other functions are refused, and so are queries of several
 // shards in a transaction, and writes; [CreateAcross] inserts rows shard by shard.
 //
+// Sums of integers and decimals are exact. A sum of floats depends on the order of the rows, as in one database.
+//
 // Texts are not merged in an order, because databases compare them by rules that Go does not know. Nor are times on
 // SQLite, which compares their texts, and columns of the type timestamp on MySQL.
 //
@@ -36,6 +38,12 @@
 // Find and Count of [gorm.Association] need the owner in [Models], and rows that are in every database; others can
 // be preloaded. A polymorphic table has the shard of its owner if its shard tag names the column with the owner's
 // key.
+//
+// # Replicas, statistics, logs
+//
+// [Replicas] gives the databases replicas, which only the queries of [Replica] ask. [RouterOf] returns the router of a
+// database, with statistics. [LogHandler] adds the shard of a statement to its log line, and [Explain] says where a
+// statement would go, and why.
 //
 // # How the shard is found
 //
@@ -66,6 +74,9 @@
 //	merge.go rank.go          merging rows and sums; comparing numbers and times
 //	create.go migrate.go      CreateAcross, MigrateAcross
 //	callbacks.go bound.go     how a statement is seen before it is sent; On and Scatter
+//	replica.go                databases and their replicas; Replica; prepared statements
+//	stats.go log.go           RouterOf; LogHandler
+//	explain.go                Explain
 //	statement.go join.go      the shards of a statement; tables of many-to-many associations
 //	condition.go tokens.go    the shards of a WHERE clause
 //	set.go select.go          sets of shards; what a SELECT has beside conditions

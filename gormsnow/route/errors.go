@@ -18,6 +18,9 @@ var (
 
 	// ErrMismatch says that a row or a statement names two shards.
 	ErrMismatch = errors.New("two shards at once")
+
+	// ErrReplica says that a session of [Replica] does more than read.
+	ErrReplica = errors.New("a write beside a replica")
 )
 
 // An Error says why a statement was refused. It was not sent to any database.
@@ -25,7 +28,7 @@ type Error struct {
 	Op     string // create, query, update, delete, row or raw
 	Model  string // Go type of the model, for example "shop.Order", or empty
 	Reason string // what is wrong and what to do about it
-	Err    error  // ErrUnrouted, ErrSpread, ErrCrossShard, ErrMoves or ErrMismatch
+	Err    error  // one of the errors above
 }
 
 // Error returns the operation, the model, the kind of error and the reason.

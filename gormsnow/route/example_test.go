@@ -3,6 +3,8 @@ package route_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"os"
 
 	"gorm.io/gorm"
 
@@ -128,4 +130,76 @@ func ExampleModels() {
 	// Output:
 	// route: model route_test.Plain has no shard tag: give its key one, or pass it to Global if its rows are in every database
 	// <nil>
+}
+
+// The list of orders may be some seconds old; nothing is written after it.
+func ExampleReplica() {
+	replicas := exampleDatabases()
+	db, err := route.New(exampleShards(), route.Replicas(replicas[0:1], replicas[1:2], replicas[2:3], replicas[3:4]))
+	check(err)
+	list := route.Replica(db)
+	fmt.Println(list.Where("buyer_id = ?", snow.ID(1<<40+5)).Order("id desc").Limit(50).Find(&[]Order{}).Error)
+	fmt.Println(list.Create(&Order{BuyerID: 1<<40 + 5}).Error)
+	// Output:
+	// <nil>
+	// route: create route_test.Order: a write beside a replica: a session of Replica only reads: use one without it
+}
+
+// Database 0 has two replicas, which answer in turn, and database 1 has none.
+func ExampleReplicas() {
+	dbs := exampleDatabases()
+	shards, err := snow.NewShards(exampleLayout(), dbs[0], dbs[1])
+	check(err)
+	_, err = route.New(shards, route.Replicas([]*gorm.DB{dbs[2], dbs[3]}, nil))
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+func ExampleRouterOf() {
+	db, err := route.New(exampleShards())
+	check(err)
+	db.Find(&[]Order{}, "id = ?", snow.ID(1<<40+5))
+	route.Scatter(db).Find(&[]Order{})
+	db.Find(&[]Order{})
+	router, err := route.RouterOf(db)
+	check(err)
+	s := router.Stats()
+	fmt.Println(s.Databases[1].Statements, s.Scattered, s.Asked, s.Refused["unrouted"])
+	// Output: 2 1 4 1
+}
+
+func ExampleExplain() {
+	db, err := route.New(exampleShards())
+	check(err)
+	ids := []snow.ID{1<<40 + 5, 1<<40 + 6}
+	plan, err := route.Explain(db, func(tx *gorm.DB) *gorm.DB { return tx.Find(&[]Order{}, "id IN ?", ids) })
+	fmt.Println(plan, err)
+	plan, err = route.Explain(db, func(tx *gorm.DB) *gorm.DB { return tx.Delete(&Order{}, "id IN ?", ids) })
+	fmt.Println(plan, err)
+	// Output:
+	// [query route_test.Order: databases [1 2], the shards [5 6] by conditions on ID or BuyerID] <nil>
+	// [delete route_test.Order: refused: several shards: it is about the shards [5 6]: write in each shard on its own, because the writes are not atomic together] <nil>
+}
+
+// A query's context says where it went. GORM's logger has it, and so have hooks.
+func ExampleLogHandler() {
+	log := slog.New(route.LogHandler(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}})))
+	db, err := route.New(exampleShards())
+	check(err)
+	tx := db.Find(&[]Order{}, "id = ?", snow.ID(1<<40+5))
+	log.InfoContext(tx.Statement.Context, "found")
+	// Output: level=INFO msg=found route.shard=5 route.database=1
+}
+
+func ExampleAttr() {
+	db, err := route.New(exampleShards())
+	check(err)
+	tx := db.Find(&[]Order{}, "id = ?", snow.ID(1<<40+5))
+	fmt.Println(route.Attr(tx.Statement.Context))
+	// Output: route=[shard=5 database=1]
 }

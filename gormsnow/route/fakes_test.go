@@ -106,10 +106,11 @@ func generator(t testing.TB) *snow.Generator {
 
 // A fake is a database that answers at once: a row of zeros to a count, no rows to other queries, one row affected.
 type fake struct {
-	mu    sync.Mutex
-	sent  []string
-	fails error // of queries
-	hangs bool  // queries wait for the end of their context
+	mu       sync.Mutex
+	sent     []string
+	prepared []string // and closed or not
+	fails    error    // of queries
+	hangs    bool     // queries wait for the end of their context
 }
 
 func (f *fake) add(text string) {
@@ -129,11 +130,16 @@ func (f *fake) take() []string {
 
 func (f *fake) Connect(context.Context) (driver.Conn, error) { return f, nil }
 func (f *fake) Driver() driver.Driver                        { return nil }
-func (f *fake) Prepare(string) (driver.Stmt, error)          { return nil, driver.ErrSkip }
-func (f *fake) Close() error                                 { return nil }
-func (f *fake) Begin() (driver.Tx, error)                    { f.add("BEGIN"); return f, nil }
-func (f *fake) Commit() error                                { f.add("COMMIT"); return nil }
-func (f *fake) Rollback() error                              { f.add("ROLLBACK"); return nil }
+func (f *fake) Prepare(query string) (driver.Stmt, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.prepared = append(f.prepared, query)
+	return prepared{f, query}, nil
+}
+func (f *fake) Close() error              { return nil }
+func (f *fake) Begin() (driver.Tx, error) { f.add("BEGIN"); return f, nil }
+func (f *fake) Commit() error             { f.add("COMMIT"); return nil }
+func (f *fake) Rollback() error           { f.add("ROLLBACK"); return nil }
 func (f *fake) QueryContext(ctx context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
 	f.add(query)
 	if f.hangs {
@@ -146,6 +152,22 @@ func (f *fake) QueryContext(ctx context.Context, query string, _ []driver.NamedV
 func (f *fake) ExecContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Result, error) {
 	f.add(query)
 	return driver.RowsAffected(1), nil
+}
+
+// prepared is a statement of a fake.
+type prepared struct {
+	f     *fake
+	query string
+}
+
+func (prepared) Close() error  { return nil }
+func (prepared) NumInput() int { return -1 }
+func (p prepared) Exec([]driver.Value) (driver.Result, error) {
+	return p.f.ExecContext(context.Background(), p.query, nil)
+}
+
+func (p prepared) Query([]driver.Value) (driver.Rows, error) {
+	return p.f.QueryContext(context.Background(), p.query, nil)
 }
 
 type noRows struct{ query string }
@@ -164,9 +186,9 @@ func (*noRows) Close() error              { return nil }
 func (*noRows) Next([]driver.Value) error { return io.EOF }
 
 // databases returns n databases with the plugin, and the mapping to them.
-func databases(t testing.TB, n int) ([]*fake, *snow.Shards[*gorm.DB]) {
+func databases(t testing.TB, n int, options ...func(*gorm.Config)) ([]*fake, *snow.Shards[*gorm.DB]) {
 	t.Helper()
-	fakes, dbs, err := fakeDatabases(generator(t), n, func(pool *sql.DB) { t.Cleanup(func() { pool.Close() }) })
+	fakes, dbs, err := fakeDatabases(generator(t), n, func(pool *sql.DB) { t.Cleanup(func() { pool.Close() }) }, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,13 +221,17 @@ func exampleShards() *snow.Shards[*gorm.DB] {
 	return shards
 }
 
-func fakeDatabases(g *snow.Generator, n int, opened func(*sql.DB)) ([]*fake, []*gorm.DB, error) {
+func fakeDatabases(g *snow.Generator, n int, opened func(*sql.DB), options ...func(*gorm.Config)) ([]*fake, []*gorm.DB, error) {
 	fakes, dbs := make([]*fake, n), make([]*gorm.DB, n)
 	for i := range n {
 		fakes[i] = new(fake)
 		pool := sql.OpenDB(fakes[i])
 		opened(pool)
-		db, err := gorm.Open(mysql.New(mysql.Config{Conn: pool, SkipInitializeWithVersion: true}), &gorm.Config{Logger: logger.Discard})
+		config := gorm.Config{Logger: logger.Discard}
+		for _, option := range options {
+			option(&config)
+		}
+		db, err := gorm.Open(mysql.New(mysql.Config{Conn: pool, SkipInitializeWithVersion: true}), &config)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -66,7 +66,7 @@ func (g *guard) watches(stmt *gorm.Statement) bool {
 }
 
 // admit implements gate.
-func (g *guard) admit(b *bound, p place) (gorm.ConnPool, *Error, error) {
+func (g *guard) admit(b *bound, p place, _ string) (gorm.ConnPool, *Error, error) {
 	elsewhere, database := 0, 0
 	for _, s := range p.shards {
 		if at := g.shards.Index(s); at != g.index {
@@ -74,12 +74,10 @@ func (g *guard) admit(b *bound, p place) (gorm.ConnPool, *Error, error) {
 			database = at
 		}
 	}
-	var m *model
-	if b.stmt.Schema != nil {
-		m = b.rules.model(b.stmt.Schema)
-	}
+	m := b.model()
 	switch {
 	case elsewhere == 0:
+		b.database = g.index
 		return b.parent, nil, nil
 	case len(p.shards) == 1:
 		return nil, b.refuse(m, ErrCrossShard, fmt.Sprintf("it belongs to %s in database %d, and this is database %d: use Shards.Of or At", list(p.shards), database, g.index)), nil

@@ -20,15 +20,16 @@ import (
 // same time.
 type merger struct {
 	refuser
-	b       *bound
-	targets []int // ascending
-	order   ordering
+	b         *bound
+	databases []int // ascending
+	pools     []gorm.ConnPool
+	order     ordering
 }
 
 // QueryContext implements [gorm.ConnPool].
 func (m *merger) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if len(m.targets) == 1 {
-		return m.pool(0).QueryContext(ctx, query, args...)
+	if len(m.databases) == 1 {
+		return m.pools[0].QueryContext(ctx, query, args...)
 	}
 	all, ctx, err := m.open(ctx, query, args)
 	if err != nil {
@@ -45,9 +46,9 @@ func (m *merger) QueryContext(ctx context.Context, query string, args ...any) (*
 func (m *merger) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	switch {
 	case m.order.combine == nil && m.order.by == nil:
-		return failedRow(ctx, m.b.refuse(m.b.reader.model, ErrSpread, "Row reads one row, and each shard has one: order them, or use Rows or Scan"))
-	case len(m.targets) == 1:
-		return m.pool(0).QueryRowContext(ctx, query, args...)
+		return failedRow(ctx, m.b.refuse(m.b.model(), ErrSpread, "Row reads one row, and each shard has one: order them, or use Rows or Scan"))
+	case len(m.databases) == 1:
+		return m.pools[0].QueryRowContext(ctx, query, args...)
 	}
 	all, ctx, err := m.open(ctx, query, args)
 	if err != nil {
@@ -56,20 +57,18 @@ func (m *merger) QueryRowContext(ctx context.Context, query string, args ...any)
 	return all.pool.QueryRowContext(ctx, "")
 }
 
-func (m *merger) pool(i int) gorm.ConnPool { return m.r.pool(uint64(m.targets[i])) }
-
 // open asks all databases. Its context ends when the rows are closed.
 func (m *merger) open(parent context.Context, query string, args []any) (*rows, context.Context, error) {
 	ctx, cancel := context.WithCancel(parent)
-	all := &rows{ordering: m.order, cancel: cancel, sources: make([]*source, len(m.targets))}
-	errs := make(chan error, len(m.targets))
+	all := &rows{ordering: m.order, cancel: cancel, sources: make([]*source, len(m.databases))}
+	errs := make(chan error, len(m.databases))
 	var group sync.WaitGroup
-	for i, target := range m.targets {
+	for i, target := range m.databases {
 		s := &source{target: target}
 		all.sources[i] = s
 		group.Go(func() {
 			var err error
-			s.rows, err = m.pool(i).QueryContext(ctx, query, args...) //nolint:rowserrcheck // fill does
+			s.rows, err = m.pools[i].QueryContext(ctx, query, args...) //nolint:rowserrcheck // fill does
 			if err != nil {
 				errs <- &snow.ShardError{Index: target, Err: err}
 				cancel() // of the others: without these rows, theirs are worth nothing

@@ -1,6 +1,7 @@
 package route_test
 
 import (
+	"database/sql"
 	"errors"
 	"os"
 	"slices"
@@ -18,8 +19,19 @@ func TestRulesOfThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, fakes := newRouter(t, 16)
+	fakes, shards := databases(t, 16)
+	replicas, dbs, err := fakeDatabases(generator(t), 1, func(pool *sql.DB) { t.Cleanup(func() { pool.Close() }) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := make([][]*gorm.DB, 16)
+	lists[5] = dbs
+	db, err := route.New(shards, route.Global(&Product{}), route.Models(&Basket{}), route.Replicas(lists...))
+	if err != nil {
+		t.Fatal(err)
+	}
 	o5, ids := Order{ID: base + 5, BuyerID: base + 5}, in(1, 5)
+	products := func() *gorm.DB { return db.Model(&Basket{ID: base + 5, OwnerID: base + 5}) }
 	find := func(conds ...any) func() error { return func() error { return db.Find(&[]Order{}, conds...).Error } }
 	runs := map[string]func() error{
 		"`db.Create(&Order{BuyerID: buyer5})`": func() error {
@@ -57,6 +69,21 @@ func TestRulesOfThePage(t *testing.T) {
 		},
 		"`route.On(db, 5).Exec(\"UPDATE …\")`": func() error {
 			return route.On(db, 5).Exec("UPDATE …").Error
+		},
+		"`route.Replica(db).First(&o, \"id = ?\", id5)`": func() error {
+			return ignore(route.Replica(db).First(&Order{}, "id = ?", base+5).Error)
+		},
+		"`db.Model(&basket5).Association(\"Products\").Find(&products)`": func() error {
+			return products().Association("Products").Find(&[]Product{})
+		},
+		"`db.Model(&basket5).Omit(\"Products.*\").Association(\"Products\").Append(&tea)`": func() error {
+			return products().Omit("Products.*").Association("Products").Append(&Product{ID: 1})
+		},
+		"`db.Model(&basket5).Association(\"Products\").Append(&tea)`": func() error {
+			return products().Association("Products").Append(&Product{ID: 1})
+		},
+		"`route.Replica(db).Model(&o5).Update(\"state\", \"paid\")`": func() error {
+			return route.Replica(db).Model(&o5).Update("state", "paid").Error
 		},
 		"`db.Find(&os, \"state = ?\", \"open\")`": func() error {
 			return find("state = ?", "open")()
@@ -139,7 +166,7 @@ func TestRulesOfThePage(t *testing.T) {
 		rows++
 		delete(runs, name)
 		err := run()
-		got := take(fakes)
+		got, replica := take(fakes), take(replicas)
 		switch want := strings.Trim(cells[2], "`"); {
 		case want != "":
 			var e *route.Error
@@ -148,7 +175,8 @@ func TestRulesOfThePage(t *testing.T) {
 			}
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
-		case cells[1] == "shard 5" && !slices.Equal(got, []uint64{5}),
+		case (cells[1] == "shard 5, on a replica") != (len(replica) > 0), len(replica) > 0 && len(got) > 0,
+			cells[1] == "shard 5" && !slices.Equal(got, []uint64{5}),
 			strings.HasPrefix(cells[1], "any") && len(got) != 1,
 			strings.HasPrefix(cells[1], "shards 1 and 5") && !slices.Equal(got, []uint64{1, 5}),
 			strings.HasPrefix(cells[1], "all") && len(got) != 16:

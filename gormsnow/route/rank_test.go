@@ -19,8 +19,20 @@ func TestRanks(t *testing.T) {
 		values  [][]any // the values of a list are equal
 	}{
 		{number, [][]any{
-			{math.Inf(-1)}, {"-1e300"}, {int64(math.MinInt64), []byte("-9223372036854775808")}, {-1.5, "-1.50"}, {int64(-1)}, {int64(0), 0.0, "0.00", []byte("0")},
-			{float32(0.5), "0.5"}, {int64(9), "9"}, {"10", 10.0}, {int64(math.MaxInt64)}, {uint64(math.MaxInt64) + 1, "9223372036854775808"}, {1e30}, {math.Inf(1)}, {math.NaN()},
+			{math.Inf(-1)},
+			{"-1e300"},
+			{int64(math.MinInt64), []byte("-9223372036854775808")},
+			{-1.5, "-1.50"},
+			{int64(-1)},
+			{int64(0), 0.0, "0.00", []byte("0")},
+			{float32(0.5), "0.5"},
+			{int64(9), "9"},
+			{"10", 10.0},
+			{int64(math.MaxInt64)},
+			{uint64(math.MaxInt64) + 1, "9223372036854775808"},
+			{1e30},
+			{math.Inf(1)},
+			{math.NaN()},
 		}},
 		{moment, [][]any{{noon.Add(-time.Nanosecond)}, {noon, noon.In(time.FixedZone("", 3600))}, {noon.Add(1)}}},
 	} {

@@ -53,7 +53,8 @@ func Models(models ...any) Option {
 //
 // It uses the callbacks, the plugins and the settings of the first database; change them there before. Each
 // database has the same dialect. gormsnow.New must be in use in the first one, with a source of the layout of
-// shards. PrepareStmt is a setting of the databases, not of the router's sessions. dbresolver can't be in use.
+// shards. With PrepareStmt, in the databases or in a session of the router, each database has prepared statements
+// of its own. dbresolver can't be in use.
 //
 // Refused are db.DB, db.Connection, AutoMigrate and the Migrator: use a database itself, or [MigrateAcross]. The
 // Migrator's HasTable and the like report false, because GORM drops their errors. DryRun and ToSQL refuse
@@ -68,10 +69,12 @@ func New(shards *snow.Shards[*gorm.DB], options ...Option) (*gorm.DB, error) {
 
 // A router sends statements to the databases of its shards.
 type router struct {
-	shards *snow.Shards[*gorm.DB]
-	first  *gorm.DB
-	rules  *rules
-	models []any // that Models names
+	shards  *snow.Shards[*gorm.DB]
+	first   *gorm.DB
+	rules   *rules
+	targets []*target // by index of the database
+	models  []any     // that Models names
+	counts  counts
 }
 
 func open(shards *snow.Shards[*gorm.DB], options []Option) (*gorm.DB, error) {
@@ -92,6 +95,9 @@ func open(shards *snow.Shards[*gorm.DB], options []Option) (*gorm.DB, error) {
 		return nil, err
 	}
 	r := &router{shards: shards, first: first, rules: made}
+	for i := range uint64(shards.Len()) {
+		r.targets = append(r.targets, &target{db: shards.At(i)})
+	}
 	for _, option := range options {
 		if err := option(r); err != nil {
 			return nil, err
@@ -141,17 +147,22 @@ func (r *router) learn(value any) error {
 func routed(op string) func(*gorm.DB) {
 	return func(tx *gorm.DB) {
 		r, ok := routerOf(tx.Config.ConnPool)
-		if !ok || tx.Error != nil || tx.DryRun {
+		if !ok || tx.Error != nil {
 			return
 		}
-		switch tx.Statement.ConnPool.(type) {
-		case *root, *transaction:
-			bind(tx.Statement, op, r, r.rules)
-		case *bound:
-		default:
-			_ = tx.AddError((&bound{op: op}).refuse(nil, ErrUnrouted,
-				fmt.Sprintf("its connection is a %T: use PrepareStmt in the databases, not in a session of the router, and no dbresolver", tx.Statement.ConnPool)))
+		if tx.DryRun {
+			if _, explained := tx.Statement.Settings.Load(explainKey); !explained {
+				return
+			}
 		}
+		if _, again := tx.Statement.ConnPool.(*bound); again {
+			return
+		}
+		if of, _ := routerOf(tx.Statement.ConnPool); of == r {
+			bind(tx.Statement, op, r, r.rules)
+			return
+		}
+		_ = tx.AddError(r.counts.refuse((&bound{op: op}).refuse(nil, ErrUnrouted, fmt.Sprintf("its connection is a %T: is dbresolver in use?", tx.Statement.ConnPool))))
 	}
 }
 
@@ -162,38 +173,115 @@ func routerOf(pool gorm.ConnPool) (*router, bool) {
 		return p.r, true
 	case *transaction:
 		return p.r, true
-	case *gorm.PreparedStmtDB:
-		return routerOf(p.ConnPool)
+	}
+	if inner, ok := preparing(pool); ok {
+		return routerOf(inner)
 	}
 	return nil, false
 }
 
+// preparing returns the connection in that of a session with PrepareStmt. GORM's own is not used: it has statements
+// by their text, also those that the first database has prepared.
+func preparing(pool gorm.ConnPool) (inner gorm.ConnPool, ok bool) {
+	switch p := pool.(type) {
+	case *gorm.PreparedStmtDB:
+		return p.ConnPool, true
+	case *gorm.PreparedStmtTX:
+		return p.Tx, true
+	}
+	return nil, false
+}
+
+// unprepared returns the connection without prepared statements, for savepoints, which MySQL does not prepare.
+func unprepared(pool gorm.ConnPool) gorm.ConnPool {
+	if inner, ok := preparing(pool); ok {
+		return inner
+	}
+	return pool
+}
+
+func transactionOf(pool gorm.ConnPool) (tx *transaction, ok bool) {
+	tx, ok = unprepared(pool).(*transaction)
+	return tx, ok
+}
+
 // admit implements gate.
-func (r *router) admit(b *bound, p place) (gorm.ConnPool, *Error, error) {
-	var m *model
-	if b.stmt.Schema != nil {
-		m = b.rules.model(b.stmt.Schema)
+func (r *router) admit(b *bound, p place, query string) (gorm.ConnPool, *Error, error) {
+	tx, _ := transactionOf(b.parent)
+	_, prepares := preparing(b.parent)
+	m := b.model()
+	send := func(database int) gorm.ConnPool {
+		t := b.choose(r.targets[database], query)
+		t.sent.Add(1)
+		b.database = database
+		return t.pool(prepares)
 	}
-	tx, _ := b.parent.(*transaction)
 	switch {
+	case b.hint.replica && b.op != opQuery && b.op != opRow:
+		return nil, b.refuse(m, ErrReplica, "a session of Replica only reads: use one without it"), nil
 	case p.any && tx != nil:
-		return tx.any(), nil, nil
+		pool, database := tx.any(prepares)
+		r.targets[database].sent.Add(1)
+		b.database = database
+		return pool, nil, nil
 	case p.any:
-		return r.pool(0), nil, nil
+		return send(0), nil, nil
 	case len(p.shards) == 1 && tx != nil:
-		pool, pinned, err := tx.at(p.shards[0])
-		if pool == nil && err == nil {
-			return nil, b.refuse(m, ErrCrossShard, fmt.Sprintf("the transaction is in the shard %d, and this belongs to %s: use a transaction for each", pinned, list(p.shards))), nil
+		pool, pinned, err := tx.at(p.shards[0], prepares)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case pool == nil:
+			return nil, b.crossing(m, pinned, p), nil
 		}
-		return pool, nil, err
+		b.database = r.shards.Index(p.shards[0])
+		r.targets[b.database].sent.Add(1)
+		return pool, nil, nil
 	case len(p.shards) == 1:
-		return r.pool(p.shards[0]), nil, nil
+		return send(r.shards.Index(p.shards[0])), nil, nil
+	case b.op != opQuery && b.op != opRow:
+		return nil, b.spread(m, p), nil
 	}
-	if b.op == opQuery || b.op == opRow {
-		pool, refused := r.scatter(b, m, p)
-		return pool, refused, nil
+	asked, refused := r.scatter(b, m, p)
+	if refused != nil {
+		return nil, refused, nil
 	}
-	return nil, b.spread(m, p), nil
+	for _, database := range asked.databases {
+		asked.pools = append(asked.pools, send(database))
+	}
+	if len(asked.databases) > 1 {
+		b.databases = asked.databases
+		r.counts.scattered.Add(1)
+		r.counts.asked.Add(uint64(len(asked.databases)))
+	}
+	return asked, nil, nil
+}
+
+// databases returns which databases admit would let a statement pass to.
+func (r *router) databases(b *bound, m *model, p place) ([]int, *Error) {
+	tx, _ := transactionOf(b.parent)
+	switch {
+	case b.hint.replica && b.op != opQuery && b.op != opRow:
+		return nil, b.refuse(m, ErrReplica, "a session of Replica only reads: use one without it")
+	case p.any:
+		return []int{0}, nil
+	case len(p.shards) == 1:
+		if pinned, ok := tx.pinned(); ok && pinned != p.shards[0] {
+			return nil, b.crossing(m, pinned, p)
+		}
+		return []int{r.shards.Index(p.shards[0])}, nil
+	case b.op != opQuery && b.op != opRow:
+		return nil, b.spread(m, p)
+	}
+	asked, refused := r.scatter(b, m, p)
+	if refused != nil {
+		return nil, refused
+	}
+	return asked.databases, nil
+}
+
+func (b *bound) crossing(m *model, pinned uint64, p place) *Error {
+	return b.refuse(m, ErrCrossShard, fmt.Sprintf("the transaction is in the shard %d, and this belongs to %s: use a transaction for each", pinned, list(p.shards)))
 }
 
 // spread refuses a statement about several shards.
@@ -204,6 +292,3 @@ func (b *bound) spread(m *model, p place) *Error {
 	}
 	return b.refuse(m, ErrSpread, "it is about "+list(p.shards)+": "+remedy)
 }
-
-// pool returns the connections of a logical shard's database.
-func (r *router) pool(shard uint64) gorm.ConnPool { return r.shards.At(shard).Config.ConnPool }

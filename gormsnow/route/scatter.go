@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
@@ -32,14 +31,15 @@ type combined struct {
 
 // scatter returns a connection for a query about several shards. What it refuses does not depend on how many
 // databases there are.
-func (r *router) scatter(b *bound, m *model, p place) (gorm.ConnPool, *Error) {
-	if _, ok := b.parent.(*transaction); ok {
+func (r *router) scatter(b *bound, m *model, p place) (*merger, *Error) {
+	if _, ok := transactionOf(b.parent); ok {
 		return nil, b.refuse(m, ErrCrossShard, "it is about "+list(p.shards)+", and a transaction is in one: query outside of it, or each shard on its own")
 	}
 	asked := &merger{refuser: refuser{r}, b: b}
 	var reason string
 	if b.raw {
-		asked.order.limit, reason = -1, b.reader.apart()
+		raw := b.reader(&model{})
+		asked.order.limit, reason = -1, raw.apart()
 	} else {
 		asked.order, reason = b.ordering(m)
 	}
@@ -48,15 +48,15 @@ func (r *router) scatter(b *bound, m *model, p place) (gorm.ConnPool, *Error) {
 	}
 	if p.all {
 		for i := range r.shards.Len() {
-			asked.targets = append(asked.targets, i)
+			asked.databases = append(asked.databases, i)
 		}
 		return asked, nil
 	}
 	for _, s := range p.shards {
-		asked.targets = append(asked.targets, r.shards.Index(s))
+		asked.databases = append(asked.databases, r.shards.Index(s))
 	}
-	slices.Sort(asked.targets)
-	asked.targets = slices.Compact(asked.targets)
+	slices.Sort(asked.databases)
+	asked.databases = slices.Compact(asked.databases)
 	return asked, nil
 }
 
@@ -88,10 +88,10 @@ func (b *bound) ordering(m *model) (o ordering, refused string) {
 	if m == nil || m.key == nil && !m.global {
 		return o, "the rows of its model have no key to be merged by"
 	}
-	has := &b.reader.found
+	has := &b.found
 	var selects []selected
 	if has.calls || has.ordered {
-		selects = selection(b.reader.sql, b.rules.dialect)
+		selects = selection(b.sql, b.rules.dialect)
 	}
 	switch {
 	case has.grouped || has.distinct:
@@ -183,7 +183,7 @@ func (b *bound) sorted(m *model, order clause.Clause, selects []selected) (all [
 			return nil, unsorted(m)
 		case s.measure == unmeasured:
 			return nil, s.column + " is neither a number nor a time, and databases sort others by rules of their own: order by " + m.sortable() + ", or sort the rows"
-		case !gives(selects, b.stmt.Table, s.column, b.reader.found.joins):
+		case !gives(selects, b.stmt.Table, s.column, b.found.joins):
 			return nil, "its rows are merged by " + s.column + ", which it does not select: select it"
 		}
 	}

@@ -54,10 +54,7 @@ type place struct {
 
 // place returns where a statement belongs.
 func (r *rules) place(b *bound, query string, args []any) (place, *Error) {
-	var m *model
-	if b.stmt.Schema != nil {
-		m = r.model(b.stmt.Schema)
-	}
+	m := b.model()
 	p, err := r.read(b, m, query, args)
 	switch hinted := r.layout.Shard(snow.ID(b.hint.shard)); {
 	case b.hint.kind == on && (err.is(ErrUnrouted) || err == nil && !p.known && !p.any):
@@ -87,10 +84,10 @@ func (b *bound) orScatter() string {
 // read looks for the shards of a statement in its rows and conditions.
 func (r *rules) read(b *bound, m *model, query string, args []any) (place, *Error) {
 	stmt := b.stmt
+	b.sql, b.args = query, args
 	unrouted := func(reason string) (place, *Error) { return place{}, b.refuse(m, ErrUnrouted, reason) }
 	switch {
 	case b.raw:
-		b.reader = reader{scanner: scanner{sql: query, dialect: r.dialect}, model: &model{}, args: args}
 		return unrouted("it is raw SQL: name the shard with On" + b.orScatter())
 	case m == nil:
 		return unrouted("it has no model: use db.Model, or name the shard with On" + b.orScatter())
@@ -105,11 +102,12 @@ func (r *rules) read(b *bound, m *model, query string, args []any) (place, *Erro
 	case !m.global && m.refused != "":
 		return unrouted(m.refused)
 	}
-	b.reader = reader{scanner: scanner{sql: query, dialect: r.dialect}, model: m, table: stmt.Table, args: args}
 	if b.op == opCreate {
 		return r.rows(b, m)
 	}
-	found, refused := b.reader.read()
+	reader := b.reader(m)
+	found, refused := reader.read()
+	b.found = reader.found
 	switch {
 	case refused != "":
 	case b.from:
@@ -149,7 +147,8 @@ func (r *rules) rows(b *bound, m *model) (place, *Error) {
 			source = i
 		}
 	}
-	refused := b.reader.skim()
+	reader := b.reader(m)
+	refused := reader.skim()
 	switch {
 	case refused == "" && (key < 0 || source < 0):
 		refused = "the rows have no " + m.columns()
@@ -170,8 +169,8 @@ func (r *rules) rows(b *bound, m *model) (place, *Error) {
 			return place{}, b.refuse(m, ErrMismatch, fmt.Sprintf("row %d has %s of the shard %d and %s of the shard %d: use Layout.WithShard, or leave the key to the plugin",
 				i, m.key.Name, ofKey, m.source.Name, ofSource))
 		case i == 0:
-			b.reader.few[0] = ofKey
-			found.shards = b.reader.few[:1:1]
+			b.few[0] = ofKey
+			found.shards = b.few[:1:1]
 		default:
 			found = join(found, set{true, []uint64{ofKey}})
 		}
@@ -215,7 +214,7 @@ func (r *rules) moves(b *bound, m *model, p place) *Error {
 // joins returns why the joined rows may be in other shards than the rows that they are joined to.
 func (r *rules) joins(b *bound, m *model) string {
 	joins := b.stmt.Joins
-	if len(joins) == 0 && b.reader.found.joins {
+	if len(joins) == 0 && b.found.joins {
 		return "it has a join in text"
 	}
 	for _, j := range joins {

@@ -56,28 +56,30 @@ type transaction struct {
 	ctx     context.Context
 	options *sql.TxOptions
 
-	mu    sync.Mutex
-	tx    gorm.ConnPool // nil before the first statement
-	shard uint64
-	saves []string // savepoints before the first statement
-	ended bool
+	mu       sync.Mutex
+	tx       gorm.ConnPool // nil before the first statement
+	shard    uint64
+	database int
+	saves    []string // savepoints before the first statement
+	ended    bool
 }
 
 // at returns the connection, if the transaction is in the shard or begins there. Otherwise it returns nil and
 // the shard of the transaction.
-func (t *transaction) at(shard uint64) (pool gorm.ConnPool, pinned uint64, err error) {
+func (t *transaction) at(shard uint64, prepares bool) (pool gorm.ConnPool, pinned uint64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.ended:
 		return nil, 0, sql.ErrTxDone
 	case t.tx != nil && shard == t.shard:
-		return t.tx, shard, nil
+		return t.pool(prepares), shard, nil
 	case t.tx != nil:
 		return nil, t.shard, nil
 	}
 	var tx gorm.ConnPool
-	switch p := t.r.pool(shard).(type) {
+	database := t.r.shards.Index(shard)
+	switch p := t.r.targets[database].pool(false).(type) {
 	case gorm.TxBeginner:
 		// A nil *sql.Tx must not become a connection.
 		begun, failed := p.BeginTx(t.ctx, t.options)
@@ -92,23 +94,48 @@ func (t *transaction) at(shard uint64) (pool gorm.ConnPool, pinned uint64, err e
 	default:
 		return nil, 0, gorm.ErrInvalidTransaction
 	}
-	t.tx, t.shard = tx, shard
+	t.tx, t.shard, t.database = tx, shard, database
 	for _, s := range t.saves {
-		if _, err := tx.ExecContext(t.ctx, s); err != nil {
+		if _, err := unprepared(t.tx).ExecContext(t.ctx, s); err != nil {
 			return nil, 0, err
 		}
 	}
-	return tx, shard, nil
+	return t.pool(prepares), shard, nil
+}
+
+// pool returns the connection of a transaction that has begun.
+func (t *transaction) pool(prepares bool) gorm.ConnPool {
+	if tx, ok := t.tx.(gorm.Tx); ok && prepares {
+		if _, already := preparing(tx); !already {
+			return &gorm.PreparedStmtTX{Tx: tx, PreparedStmtDB: t.r.targets[t.database].statements()}
+		}
+	}
+	return t.tx
+}
+
+// pinned returns the shard of a transaction that has begun.
+func (t *transaction) pinned() (shard uint64, ok bool) {
+	if t == nil {
+		return 0, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.shard, t.tx != nil
+}
+
+// StmtContext implements [gorm.Tx], for sessions with PrepareStmt. The statement fails: it may be of another database.
+func (*transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
+	return new(sql.Tx).StmtContext(failed{ctx, notRouted()}, stmt)
 }
 
 // any returns a connection for a query to which every database has the same answer.
-func (t *transaction) any() gorm.ConnPool {
+func (t *transaction) any(prepares bool) (pool gorm.ConnPool, database int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tx != nil {
-		return t.tx
+		return t.pool(prepares), t.database
 	}
-	return t.r.pool(0)
+	return t.r.targets[0].pool(prepares), 0
 }
 
 // ExecContext sends savepoints, and keeps them until the transaction has begun.
@@ -119,7 +146,7 @@ func (t *transaction) ExecContext(ctx context.Context, query string, args ...any
 	case len(args) > 0 || !savepoint(query):
 		return nil, notRouted()
 	case t.tx != nil:
-		return t.tx.ExecContext(ctx, query)
+		return unprepared(t.tx).ExecContext(ctx, query)
 	case strings.HasPrefix(query, "SAVEPOINT "):
 		t.saves = append(t.saves, query)
 	}

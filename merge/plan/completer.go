@@ -80,6 +80,51 @@ func (c *completer) isDecided(raw string) bool {
 	return false
 }
 
+// goneAlong returns what becomes of a reference in a column when the row goes whose rows take others along.
+func (c *Column) goneAlong() Orphans {
+	switch c.Role {
+	case RoleReference, RolePolymorphic:
+		return OrphansDrop
+	case RoleList, RoleJSON:
+		return OrphansNull
+	}
+	return ""
+}
+
+// refersTo reports whether ids in the column are of a table.
+func (c *Column) refersTo(table string) bool {
+	return c.HoldsReferences() && slices.ContainsFunc(c.Refers, func(r *Reference) bool { return r.Table == table })
+}
+
+// along sets Gone of the columns that refer to rows which take others along, where nothing says what it is.
+func (c *completer) along() {
+	for _, a := range c.Along {
+		if c.Plan.Table(a.Table) == nil {
+			at := Name{Text: a.Table}
+			if c.template {
+				c.left = append(c.left, at)
+			} else {
+				c.errs = append(c.errs, at.fault("along: %q names no table of the sources", a.Table))
+			}
+			continue
+		}
+		but := map[*Column]bool{}
+		for _, n := range a.Except {
+			found, _ := c.places(n)
+			for _, at := range found {
+				but[at.column] = true
+			}
+		}
+		for _, t := range c.Plan.Tables {
+			for _, column := range t.Columns {
+				if column.refersTo(a.Table) && !but[column] && column.Gone == "" && column.Orphans != OrphansDrop {
+					column.Gone = column.goneAlong()
+				}
+			}
+		}
+	}
+}
+
 // types complains of types that the file gives to columns and the target does not get, for what their roles say.
 func (c *completer) types() {
 	if c.template {

@@ -13,7 +13,7 @@ import (
 
 const decisionsGuide = `# What a merge of these databases has to know. All the rest follows from the schemas of the sources: inspect -full shows it.
 # Write an answer beside each question: a table (the values are ids of its rows), plain (no ids), key (ids of the table's own
-# rows), yes (as proposed; else as the best candidate); beside a question on unique keys: suffix, keep, match, renumber, fail or yes.
+# rows), yes (as proposed; else as the best candidate); beside a question on unique keys: suffix, keep, match, renumber, fail, both or yes.
 # Where a column or key differs from the others of its question, write it under references, keys, plain or unique: that counts.
 # Each key of this file is explained in docs/plan.md.
 # yaml-language-server: $schema=https://raw.githubusercontent.com/shardsnow/snow/main/docs/plan.schema.json

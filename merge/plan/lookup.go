@@ -290,6 +290,26 @@ func first[T any](all []*T, is func(*T) bool) *T {
 	return nil
 }
 
+// clone copies what Complete changes.
+func clone(p *Plan) *Plan {
+	copied := *p
+	copied.Tables, copied.Questions = slices.Clone(p.Tables), slices.Clone(p.Questions)
+	for i, t := range p.Tables {
+		table := *t
+		table.Columns, table.Unique = slices.Clone(t.Columns), slices.Clone(t.Unique)
+		for n, c := range t.Columns {
+			column := *c
+			table.Columns[n] = &column
+		}
+		for n, u := range t.Unique {
+			unique := *u
+			table.Unique[n] = &unique
+		}
+		copied.Tables[i] = &table
+	}
+	return &copied
+}
+
 // Kind returns what the values of a polymorphic column are where the column By has a value, as a column of its own
 // with the references of that kind, and their numbers among all. It is nil if no kind has the value. A reference
 // without a table means that values are no ids.

@@ -350,6 +350,8 @@ const (
 	AnswerKey   = "key"   // the values are the ids of the rows of the column's own table
 	AnswerEach  = "each"  // the columns mean different things: the roles that the columns have in the plan
 	AnswerYes   = "yes"   // in a file of decisions: as it is proposed
+	// in a file of decisions, of the key of a table that is the same on several sources: all rows are copied, with new ids
+	AnswerBoth = "both"
 )
 
 // A Candidate is a possible answer.

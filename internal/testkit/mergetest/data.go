@@ -147,6 +147,8 @@ func (w *world) newRow(s *source, t *table, i, code int, used map[string]bool) (
 	for j, c := range t.columns {
 		var v any
 		switch {
+		case c.role == plan.RoleName:
+			v = c.called(i)
 		case c.role == plan.RoleKey:
 			v = strconv.FormatInt(s.keys[t.name][i], 10)
 		case c.name == "tag":

@@ -256,6 +256,8 @@ func (o *oracle) mapped(s *source, c *column, r row) *string {
 		return &list
 	case plan.RoleJSON:
 		return o.mappedJSON(s, c, *v)
+	case plan.RoleName:
+		return o.newName(s, c.refers[0], v)
 	}
 	return v
 }

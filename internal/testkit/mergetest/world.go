@@ -160,6 +160,7 @@ func newWorld(tb testing.TB, seed uint64) *world {
 		}
 		w.fillIn(i, t)
 	}
+	w.call(seed)
 	for i := range 2 + w.random.IntN(2) {
 		w.sources = append(w.sources, &source{
 			name: fmt.Sprintf("s%d", i+1), mints: i == 0 || w.random.IntN(2) == 0, worker: uint64(i + 1),

@@ -62,7 +62,7 @@ var suites = map[string]job{
 	"functions":      {".", []string{"-timeout=30m", "./sqlsnow/functions"}},
 	"segments":       {".", []string{"-timeout=30m", "./sqlsnow/segments"}},
 	"gormsnow":       {".", []string{"-timeout=20m", "./gormsnow"}},
-	"drivers":        {"drivers", []string{"-timeout=30m", notMySQL, "./gormcheck", "./route", "./sharding", "./outbox"}},
+	"drivers":        {"drivers", []string{"-timeout=30m", notMySQL, "./gormcheck", "./route", "./sharding", "./outbox", "./lookup"}},
 	"data layers":    {"examples/data-layers", []string{"-timeout=20m", notServers, "."}},
 	"examples":       {"examples/shard-orders", []string{"-timeout=20m", "-run=^(TestStoryOnTwoServers|TestMySQL)$", "."}},
 	"merge":          {"merge", []string{"-timeout=40m", ".", "./internal/chunk", "./internal/earlier", "./internal/ledger", "./internal/rekey", "./internal/steps", "./internal/verify"}},
@@ -74,7 +74,7 @@ var suites = map[string]job{
 	"pg segments":    {"drivers", []string{"-timeout=30m", "./segment"}},
 	"pg gormsnow":    {"drivers", []string{"-timeout=20m", "./gorm"}},
 	"pg data layers": {"examples/data-layers", []string{"-timeout=20m", "-run=^TestPgx", "."}},
-	"pg drivers":     {"drivers", []string{"-timeout=30m", notPostgres, "./gormcheck", "./route", "./sharding", "./outbox"}},
+	"pg drivers":     {"drivers", []string{"-timeout=30m", notPostgres, "./gormcheck", "./route", "./sharding", "./outbox", "./lookup"}},
 	"pg merge":       {"drivers", []string{"-timeout=40m", notPostgres, "./merge"}},
 }
 
@@ -120,7 +120,7 @@ func runServers(ctx context.Context, w io.Writer, root string) (failed bool, err
 	}
 	defer os.RemoveAll(temp)
 	begin := time.Now()
-	places := make(chan struct{}, atOnce)
+	places := make(chan struct{}, serversOnce)
 	var group sync.WaitGroup
 	var cells []*cell
 	for _, s := range some {
