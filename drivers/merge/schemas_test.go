@@ -94,7 +94,7 @@ func TestNumberedBesidePrimaryKey(t *testing.T) {
 
 // A statement of several rows is no longer than the server takes.
 func TestLargestPacket(t *testing.T) {
-	server := dbtest.MariaDB(t, "max_allowed_packet=1M")
+	server := dbtest.MariaDB(t, "max_allowed_packet=300K")
 	open := func(parameters string) *sql.DB {
 		return opened(t, "mysql", server.DSN(server.CreateDatabase(t))+parameters)
 	}
@@ -102,12 +102,12 @@ func TestLargestPacket(t *testing.T) {
 		source := open("")
 		exec(t, source, "CREATE TABLE photos (id INT AUTO_INCREMENT PRIMARY KEY, photo LONGBLOB, thumbnail TEXT)")
 		for range 12 {
-			exec(t, source, "INSERT INTO photos (photo, thumbnail) VALUES (REPEAT('x', 400000), REPEAT('y', 60000))")
+			exec(t, source, "INSERT INTO photos (photo, thumbnail) VALUES (REPEAT('x', 100000), REPEAT('y', 15000))")
 		}
-		exec(t, source, "INSERT INTO photos (photo) VALUES (REPEAT('x', 900000))")
+		exec(t, source, "INSERT INTO photos (photo) VALUES (REPEAT('x', 250000))")
 		a := newAttempt(t, sqlsnow.MySQL, open(parameters), source)
 		a.succeeds()
-		a.wants("SELECT CONCAT(COUNT(*), ' ', SUM(LENGTH(photo))) FROM photos", "13 5700000")
+		a.wants("SELECT CONCAT(COUNT(*), ' ', SUM(LENGTH(photo))) FROM photos", "13 1450000")
 	}
 }
 
