@@ -60,8 +60,7 @@ type Config struct {
 
 	// Writers is how many transactions run at the same time, at most 16. Each takes a connection of the target and
 	// one of each source, and the lease takes one more of the target. Zero means 2; on SQLite there is always one.
-	// A dry run reads with two of each source, unless Writers is 1, Throttle is set, or sessions go through a
-	// pooler.
+	// A dry run takes one of each.
 	Writers int
 
 	// ChunkTime is how long a transaction should take: 1 ms to 1 h. A run adapts the number of rows in a chunk to that,

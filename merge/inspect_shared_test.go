@@ -109,6 +109,55 @@ func TestInspectSharedTables(t *testing.T) {
 	}
 }
 
+// The answer both copies the rows of a table that is the same on both, with new ids.
+func TestBothOfASharedTable(t *testing.T) {
+	f := newFixture(t, "", []string{
+		"CREATE TABLE drops (id INT AUTO_INCREMENT PRIMARY KEY, monster INT NOT NULL)", "INSERT INTO drops SELECT seq, 70000 + seq * 37 FROM seq_1_to_30",
+		"CREATE TABLE shop (monster INT NOT NULL, price INT NOT NULL, PRIMARY KEY (monster, price))", "INSERT INTO shop SELECT 70000 + seq, seq * 5 FROM seq_1_to_30",
+		"CREATE TABLE heroes (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(12))", "INSERT INTO heroes VALUES (1, LEFT(UUID(), 12))",
+	}, nil, nil)
+	p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, f.sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := merge.ReadSchema(t.Context(), sqlsnow.MySQL, f.sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := func(table string) (*plan.Plan, error) {
+		d, err := plan.Shorten(p, schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range d.Questions {
+			for _, doubt := range q.Unique {
+				if strings.HasPrefix(doubt.Key.Text, table) {
+					q.Unique, q.Answer.Text = []plan.Doubt{doubt}, plan.AnswerBoth
+					break
+				}
+			}
+		}
+		return d.Complete(schema)
+	}
+	both, err := answered("drops")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drops := findTable(t, both, "drops"); len(drops.NewIDs) != 2 || drops.Merges(both.Sources) {
+		t.Errorf("drops: new ids for %q, unique keys %+v", drops.NewIDs, drops.Unique)
+	}
+	d, err := plan.Shorten(both, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(d.KeepIDs, func(n plan.Name) bool { return n.Text == "drops" }) {
+		t.Errorf("keep_ids: %v", d.KeepIDs)
+	}
+	if _, err := answered("shop"); err == nil || !strings.Contains(err.Error(), "both is for keys") {
+		t.Errorf("of a key without ids of its own: got %v", err)
+	}
+}
+
 // A suffix is for names: what programs know by its text, and addresses, keep it.
 func TestInspectProposesNoSuffix(t *testing.T) {
 	const fill = "INSERT INTO %s SELECT seq, CONCAT('%s', IF(seq %% 3 = 0, seq, CONCAT(DATABASE(), seq)), '%s'), 'x' FROM seq_1_to_90"

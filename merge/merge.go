@@ -221,8 +221,8 @@ func (m *Merge) DryRun(ctx context.Context) (*report.Forecast, error) {
 	return f, nil
 }
 
-// RunID returns the id of the run, which is made from the plan. Plans that do the same with rows have the same id: compare it
-// with the one of a forecast.
+// RunID returns the id of the run, which is made from the plan. Plans that do the same with rows have the same id:
+// compare it with the one of a forecast.
 func (m *Merge) RunID() string { return m.job.ID }
 
 // Rows counts the rows of the sources that a run reads. It shows early that the databases answer.

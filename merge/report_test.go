@@ -26,7 +26,7 @@ func night(t *testing.T) *fixture {
 		for n := 1; n <= heroes; n++ {
 			h = append(h, fmt.Sprintf("(%d, %d, 'h%d', %d)", n, 1+n%accounts, 3*first+n, n%10))
 			i = append(i, fmt.Sprintf("(%d, %d), (%d, %d)", 2*n, n, 2*n+1, n))
-			m = append(m, fmt.Sprintf("(%d, %d, '<b>%d</b>')", n, n, n))
+			m = append(m, fmt.Sprintf("(%d, %d, '<b>%d</b>')", 500+n, n, n)) // ids that no hero has, or inspect would ask
 		}
 		insert := func(table string, rows []string) string {
 			return "INSERT INTO " + table + " VALUES " + strings.Join(rows, ", ")

@@ -147,8 +147,8 @@ sessions: token* user_id^>users ip:90000000 seen@
 	// What games do beside: keys that are the ids of another table, kinds of ids, owners that are gone, one of
 	// everything, decimals.
 	"habits": `
-avatars: id+ login_id^>logins nick level:60 made@
-logins: id* mail made@
+avatars: id+ login_id#^>logins nick level:60 made@
+logins: id#* mail made@
 mount_names: id*>avatars label
 mount_saddles: id+>avatars cfg:900 label
 guilds: id+ title master>avatars

@@ -132,7 +132,7 @@ var postgresDefinitions = []definition{
 	{text: "tsvector"},
 	{text: "money DEFAULT 1.5"},
 	{text: "xml"},
-	{text: "oid DEFAULT 0"},
+	{text: "oid DEFAULT 0", note: "column %s: if its numbers are large objects, those are not copied"},
 	{text: `"char" DEFAULT 'x'`},
 	{text: "name DEFAULT CURRENT_USER"},
 	{text: "regclass"},

@@ -218,6 +218,9 @@ func TestInspect(t *testing.T) {
 				"players.friends":        "list players, suspect",
 				"skills.id":              "key, asked",
 			}
+			if g.dialect == sqlsnow.Postgres { // the sequence has counted no row, and no column refers to one
+				proposed["logs.id"] = "key, asked"
+			}
 			for _, table := range p.Tables {
 				for _, c := range table.Columns {
 					name := table.Name + "." + c.Name

@@ -92,7 +92,7 @@ func TestMeasures(t *testing.T) {
 				check(t, err)
 				check(t, ask(w.oracle, expression, want))
 				if function == "sum" && sqlite && column == "price" { // which is a float there: each order of rows has a sum
-					a, b := got.(*float64), want.(*float64)
+					a, b := *got.(**float64), *want.(**float64)
 					*a, *b = math.Round(*a*1000), math.Round(*b*1000)
 				}
 				if !reflect.DeepEqual(got, want) {

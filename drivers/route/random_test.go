@@ -48,10 +48,7 @@ func TestRandom(t *testing.T) {
 			for _, k := range targets {
 				t.Run(fmt.Sprint(k), func(t *testing.T) {
 					t.Log("seed", seed, "statements", n)
-					all := make([]int, n)
-					for i := range all {
-						all[i] = i
-					}
+					all := upTo(n)
 					refused, err := random(t, newWorld(t, product, k), seed, n, all)
 					if err != nil {
 						few := shrink(all, func(keep []int) bool {
@@ -138,6 +135,14 @@ func random(t *testing.T, w world, seed uint64, n int, keep []int) (refusals []s
 	return refusals, same(t, w)
 }
 
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
 // shrink returns some of the statements that still fail together, and none of them can be left out.
 func shrink(all []int, fails func(keep []int) bool) []int {
 	for size := len(all) / 2; size > 0; {
@@ -158,10 +163,7 @@ func shrink(all []int, fails func(keep []int) bool) []int {
 }
 
 func TestShrink(t *testing.T) {
-	all := make([]int, 100)
-	for i := range all {
-		all[i] = i
-	}
+	all := upTo(100)
 	for _, want := range [][]int{{}, {0}, {99}, {3, 17, 40}, {49, 50}, all[:20]} {
 		got := shrink(all, func(keep []int) bool {
 			return !slices.ContainsFunc(want, func(i int) bool { return !slices.Contains(keep, i) })

@@ -1,6 +1,9 @@
 package refname
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A Column is a column that may hold ids of rows.
 type Column struct {
@@ -35,8 +38,13 @@ func Likeness(c Column, k Key, only bool) (points float64, why string) {
 	stem := c.Reading.Stem
 	ofTable, ofKey := Alike(stem, k.Thing), 0.0
 	if len(k.Reading.Stem) > 0 && k.Itself {
-		if ofKey = Alike(stem, k.Reading.Stem); ofKey < 2.5 {
+		switch ofKey = Alike(stem, k.Reading.Stem); {
+		case ofKey < 2.5:
 			ofKey = 0
+		case c.Reading.Shared && c.Table != k.Table && beginAlike(c.Thing, k.Thing):
+			ofKey = 4
+		case c.Reading.Shared:
+			ofKey = 2.5
 		}
 	}
 	points = max(ofTable, ofKey)
@@ -64,7 +72,8 @@ func Likeness(c Column, k Key, only bool) (points float64, why string) {
 		return 0, ""
 	case ofTable == 5 && ofKey == 5:
 		points, why = 6, "named after the table and its key"
-	case group > 0 && c.Table != k.Table && len(c.Thing) > group && slices.Equal(k.Thing[group:], stem) && slices.Equal(k.Thing[:group], c.Thing[:group]):
+	case group > 0 && c.Table != k.Table && len(c.Thing) >= group && slices.Equal(k.Thing[group:], stem) && slices.Equal(k.Thing[:group], c.Thing[:group]),
+		c.Table != k.Table && strings.Join(c.Thing, "")+strings.Join(stem, "") == strings.Join(k.Thing, ""):
 		points, why = 5.5+ofKey/10, "named after a table of the same group"
 	case points < 3 && len(k.Thing) > 1 && c.Table != k.Table && len(c.Thing) >= len(k.Thing)-1 && stem[len(stem)-1] == k.Thing[len(k.Thing)-1] &&
 		slices.Equal(k.Thing[:len(k.Thing)-1], c.Thing[:len(k.Thing)-1]):
@@ -98,10 +107,19 @@ func Likeness(c Column, k Key, only bool) (points float64, why string) {
 	switch {
 	case c.Reading.Quantity && c.Reading.Plural && points < 5:
 		return 0, "" // how many there are, and not which
+	case c.Reading.Quantity && c.Reading.Plural:
+		points = min(points, 1)
 	case c.Reading.Quantity && points < 3:
 		points = min(points, 1)
 	case c.Reading.Quantity && points < 5:
 		points = min(points, 2.5)
 	}
 	return points, why
+}
+
+// beginAlike reports whether the names of two tables have their first letters in common.
+func beginAlike(a, b []string) bool {
+	const letters = 4
+	x, y := strings.Join(a, ""), strings.Join(b, "")
+	return len(x) >= letters && len(y) >= letters && x[:letters] == y[:letters]
 }

@@ -11,6 +11,7 @@ type Reading struct {
 	Stem     []string // the words that do not just say that these are ids
 	ID       bool     // it says that these are ids
 	Word     string   // how; none where an initial says so, as in pid
+	Shared   bool     // it is an initial, such as sid, that the keys of several tables are called
 	Common   bool     // it is id, or what the keys of several tables are called
 	First    bool     // it begins with that
 	Quantity bool     // it says how many, how much, when or where
@@ -100,7 +101,12 @@ func letters(words []string) (n int) {
 // OfPeople reports whether a table's rows are people, or stand for them.
 func OfPeople(of []string) bool {
 	people := []string{"player", "user", "account", "character", "char", "customer", "member", "person", "hero", "avatar", "role", "login", "employee", "profile"}
-	return len(of) > 0 && (slices.Contains(people, of[len(of)-1]) || len(of) == 1 && slices.ContainsFunc(people, func(p string) bool { return Abbreviates(p, of[0]) }))
+	return len(of) > 0 && (slices.Contains(people, of[len(of)-1]) || len(of) == 1 && slices.ContainsFunc(people, func(p string) bool { return Abbreviates(p, of[0]) && !ofGroups(of[0]) }))
+}
+
+// ofGroups reports whether a word is for kinds of people, or for what is said of them, such as usergroup.
+func ofGroups(word string) bool {
+	return slices.ContainsFunc([]string{"group", "title", "field", "log", "rank"}, func(end string) bool { return strings.HasSuffix(word, end) })
 }
 
 // Role reports whether a word of the name is a word for people that columns refer to, such as owner.
@@ -136,3 +142,17 @@ func NamesRow(name, table, column string) bool {
 
 // IsKind reports whether a word ends the names of columns that say what kind of thing the ids beside them stand for.
 func IsKind(word string) bool { return slices.Contains(kindWords, word) }
+
+// Shortens reports whether a word may be short for another one: they begin alike, and it has some letters of the other
+// one in their order, such as msg for message.
+func Shortens(word, of string) bool {
+	if len(word) < 2 || len(of) < len(word) || word[0] != of[0] {
+		return false
+	}
+	for _, letter := range []byte(of) {
+		if word != "" && word[0] == letter {
+			word = word[1:]
+		}
+	}
+	return word == ""
+}

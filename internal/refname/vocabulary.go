@@ -14,10 +14,12 @@ type Table struct {
 
 // A Vocabulary takes names apart, with the help of the words of a schema.
 type Vocabulary struct {
-	things map[string]bool // words of the names of tables
-	all    map[string]bool // those and the words of columns
-	prefix []string        // the words that nearly all tables begin with
-	common map[string]bool // what the keys of several tables are called, such as rowid
+	things map[string]bool   // words of the names of tables
+	all    map[string]bool   // those and the words of columns
+	prefix []string          // the words that nearly all tables begin with
+	common map[string]bool   // what the keys of several tables are called, such as rowid
+	counts map[string]int    // in how many tables a word is the name of the key, such as tid
+	habits map[string]string // by table: the word that nearly all of its columns begin with
 }
 
 // manyKeys is how many tables must count a column of one name up for the name to say nothing of any of them.
@@ -25,7 +27,7 @@ const manyKeys = 3
 
 // NewVocabulary collects the words of a schema.
 func NewVocabulary(tables []Table) *Vocabulary {
-	v := &Vocabulary{things: map[string]bool{}, all: map[string]bool{}, common: map[string]bool{}}
+	v := &Vocabulary{things: map[string]bool{}, all: map[string]bool{}, common: map[string]bool{}, counts: map[string]int{}, habits: map[string]string{}}
 	for word := ""; ; {
 		if word = v.nextPrefix(tables); word == "" {
 			break
@@ -33,6 +35,10 @@ func NewVocabulary(tables []Table) *Vocabulary {
 		v.prefix = append(v.prefix, word)
 	}
 	for _, t := range tables {
+		v.habits[t.Name] = habit(t)
+		if word := strings.ToLower(t.Counted); byInitial(word) {
+			v.counts[word]++
+		}
 		for _, w := range v.Thing(t.Name) {
 			if len(w) >= 3 {
 				v.things[w], v.all[w] = true, true
@@ -71,7 +77,33 @@ func (v *Vocabulary) nextPrefix(tables []Table) string {
 	return ""
 }
 
-// findCommon finds the names that several tables count up, and that are like the name of no table.
+// habit returns the word that nearly all columns of a table begin with, or "".
+func habit(t Table) string {
+	first := map[string]int{}
+	for _, c := range t.Columns {
+		if w := Words(c); len(w) > 1 {
+			first[w[0]]++
+		}
+	}
+	for word, n := range first {
+		if n >= 4 && n*10 >= len(t.Columns)*7 {
+			return word
+		}
+	}
+	return ""
+}
+
+// ReadIn reads the name of a column of a table, without the word that all of its columns begin with.
+func (v *Vocabulary) ReadIn(table, column string) Reading {
+	if w := Words(column); len(w) > 1 && w[0] == v.habits[table] {
+		if r := v.Read(strings.Join(w[1:], "_")); len(r.Stem) > 0 {
+			return r
+		}
+	}
+	return v.Read(column)
+}
+
+// findCommon finds the names that several tables count up, and that are the name of no table.
 func (v *Vocabulary) findCommon(tables []Table) {
 	counted := map[string]int{}
 	for _, t := range tables {
@@ -79,7 +111,7 @@ func (v *Vocabulary) findCommon(tables []Table) {
 	}
 	for name, n := range counted {
 		stem := v.Read(name).Stem
-		if n >= manyKeys && len(stem) > 0 && !slices.ContainsFunc(tables, func(t Table) bool { return Alike(stem, v.Thing(t.Name)) > 0 }) {
+		if n >= manyKeys && len(stem) > 0 && !byInitial(name) && !slices.ContainsFunc(tables, func(t Table) bool { return Alike(stem, v.Thing(t.Name)) >= 3.5 }) {
 			v.common[strings.Join(stem, "")] = true
 		}
 	}
@@ -119,12 +151,18 @@ func (v *Vocabulary) split(word string) []string {
 	}
 	for at := 3; at <= len(word)-3; at++ {
 		a, b := word[:at], word[at:]
+		if v.counts[b] > 0 || len(b) >= longThing && at <= longStart && v.things[b] {
+			return append(v.split(a), b)
+		}
 		if (v.things[a] || slices.Contains(roles, a) || slices.Contains(containers, a)) && (v.things[b] || slices.Contains(roles, b)) {
 			return []string{a, b}
 		}
 	}
 	return []string{word}
 }
+
+// The name of a table of at least longThing letters is recognised behind at most longStart others.
+const longThing, longStart = 5, 7
 
 // known reports whether a word, or the beginning of one, is in the schema.
 func (v *Vocabulary) known(word string) bool {
@@ -161,6 +199,7 @@ func (v *Vocabulary) Read(name string) Reading {
 			} else {
 				r.Stem = append(r.Stem, part)
 				r.ID = r.ID || byInitial(part)
+				r.Shared = v.counts[part] >= manyKeys
 			}
 		}
 	}

@@ -38,6 +38,7 @@ func decide(p *Plan, q *Question, answer string, of func(*Column) bool) error {
 		}
 	}
 	followKeys(p, before)
+	followReferences(p)
 	q.Answer = answer
 	return nil
 }

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,7 +28,7 @@ func (c *columnChecker) check() {
 		c.faultIf(column.Decided || len(column.Suspects) == 0, "role is undecided")
 	case RoleKey:
 		c.key()
-		if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && s.Kind != sqltype.Integer {
+		if s := sqltype.Of(c.dialect, column.Type); c.dialect != sqldialect.SQLite && !s.IsNumber() {
 			c.fault("is a key, but type %q is no integer", column.Type)
 		}
 	case RoleReference, RoleList, RoleJSON, RolePolymorphic, RolePacked:
@@ -70,7 +72,9 @@ func (c *columnChecker) reference() {
 			c.fault("%s", reason)
 		}
 		c.faultIf(array && column.Separator != "", "is an array, which has no separator")
-		c.faultIf(!array && typed && s.Kind != sqltype.Text, "is a list, but type %q is no text", column.Type)
+		path := sqltype.Word(column.Type) == "ltree"
+		c.faultIf(path && column.Separator != ".", "is a path, whose labels are ids with the separator .")
+		c.faultIf(!array && typed && s.Kind != sqltype.Text && !path, "is a list, but type %q is no text", column.Type)
 		c.faultIf(!hasOne, "a list refers to one table, without path and value")
 	case RoleJSON:
 		c.faultIf(typed && s.Kind != sqltype.JSON && s.Kind != sqltype.Text, "is JSON, but type %q is neither that nor a text", column.Type)
@@ -81,9 +85,13 @@ func (c *columnChecker) reference() {
 			}
 		}
 	case RolePolymorphic:
-		c.distinct("value", func(r *Reference) string { return r.Value })
+		c.kinds(s)
 		by := c.table.Column(column.By)
-		if by == nil || by == column || by.Role != RolePlain {
+		switch {
+		case by != nil && by.Role == RoleReference && by != column:
+			c.fault("by is %q, which holds ids of rows: give these rows equal ids in all sources, make their key and %q plain, and choose rule match for that key", column.By, column.By)
+			return
+		case by == nil || by == column || by.Role != RolePlain:
 			c.fault("by is %q: want another column of role plain", column.By)
 			return
 		}
@@ -95,7 +103,7 @@ func (c *columnChecker) reference() {
 
 // unfit says why values of a type can't be new ids, or "". Whether numbers fit is found out by their values.
 func (c *columnChecker) unfit(s sqltype.Type, typ string) string {
-	if c.plan.numbersOnly(c.table, c.column) && (s.Kind == sqltype.Integer || s.Kind == sqltype.Text) {
+	if c.plan.numbersOnly(c.table, c.column) && (s.IsNumber() || s.Kind == sqltype.Text) {
 		return ""
 	}
 	return s.UnfitForIDs(typ)
@@ -191,4 +199,119 @@ func (c *columnChecker) half(format packed.Format) {
 		c.fault("refers, none, orphans and gone differ from those of the other half, %q", other.Name)
 	}
 	c.beside(other)
+}
+
+// NameFault says why the values of a column of RoleName can't follow the rows whose names they are, or "". A name must
+// be unique in its source, and no row may clash with another one because of it: which rows clash is decided by the old
+// names.
+func (p *Plan) NameFault(t *Table, c *Column) string {
+	if len(c.Refers) != 1 {
+		return "is a name: want one table, and its column with the names"
+	}
+	parent := p.Table(c.Refers[0].Table)
+	if parent == nil || parent.Skip {
+		return fmt.Sprintf("has names of table %q, which does not exist or is skipped", c.Refers[0].Table)
+	}
+	of := parent.Column(c.Refers[0].Path)
+	d := dialectOf(p.Dialect)
+	switch {
+	case of == nil:
+		return fmt.Sprintf("has names of %q, which is no column", parent.Name+"."+c.Refers[0].Path)
+	case of == c:
+		return "has names of itself"
+	case c.Orphans != "" || c.Gone != "" || len(c.None) > 0:
+		return "is a name: none, orphans and gone are for ids"
+	case c.Combine != CombineKeep || t.SetByRenames(c) || t.Created == c.Name:
+		return "is a name, so combine, set and created can't have it"
+	case d != sqldialect.SQLite && sqltype.Of(d, c.Type).Kind != sqltype.Text:
+		return fmt.Sprintf("is a name, but type %q is no text", c.Type)
+	case t.declares(c):
+		return "is a name, and a foreign key has it: choose keep, match or fail for the names"
+	}
+	for _, u := range parent.Unique {
+		if u.Rule == RuleSuffix && len(u.Columns) > 1 && parent.RenameColumn(u, d) == of {
+			return fmt.Sprintf("has names of %q, of which one source may have several: they are unique only with %q", parent.Name+"."+of.Name, u.Columns)
+		}
+	}
+	for _, columns := range uniqueColumns(t) {
+		if slices.Contains(columns, c.Name) && !keepsApart(p, t, columns) {
+			return fmt.Sprintf("is a name in the unique key %q: rows with an old name could clash in it, so the key needs the id of a row that is in one source only", columns)
+		}
+	}
+	return ""
+}
+
+// uniqueColumns returns the columns of the primary key and of the unique keys.
+func uniqueColumns(t *Table) (all [][]string) {
+	if len(t.PrimaryKey) > 0 {
+		all = append(all, t.PrimaryKey)
+	}
+	for _, u := range t.Unique {
+		all = append(all, u.Columns)
+	}
+	return all
+}
+
+// keepsApart reports whether rows of two sources can't clash in some columns: one of them has the id of a row that
+// no other source has.
+func keepsApart(p *Plan, t *Table, columns []string) bool {
+	return slices.ContainsFunc(columns, func(name string) bool {
+		c := t.Column(name)
+		if c == nil || len(c.None) > 0 || c.BecomesNull() {
+			return false
+		}
+		parent := p.Table(t.IDsOf(name))
+		return parent != nil && !parent.Merges(p.Sources)
+	})
+}
+
+// kinds complains of kinds that disagree, and of formats that are none or that the column can't have.
+func (c *columnChecker) kinds(s sqltype.Type) {
+	c.distinct("value", func(r *Reference) string { return strings.TrimSpace(r.Value + " " + r.Path) })
+	for _, r := range c.column.Refers {
+		kind, _ := c.column.Kind(r.Value)
+		if kind.Refers[0].Format != r.Format {
+			c.fault("kind %q has the formats %q and %q", r.Value, kind.Refers[0].Format, r.Format)
+		}
+		if r.Format == "" {
+			continue
+		}
+		c.faultIf(r.Table == "", "kind %q has a format, so it needs tables", r.Value)
+		c.faultIf(c.dialect != sqldialect.SQLite && s.Kind != sqltype.Text && s.Kind != sqltype.Bytes && s.Kind != sqltype.JSON, "kind %q has a format, but type %q is no text", r.Value, c.column.Type)
+		if err := checkKind(kind); err != nil {
+			c.fault("kind %q: %v", r.Value, err)
+		}
+		c.faultIf(kind.Role == RolePacked && c.column.BecomesNull() && c.column.NoneID() == "", "orphans become null, but none has no id for no row: a packed value has to have one in their place")
+	}
+}
+
+// checkKind returns what is wrong with the format of a kind.
+func checkKind(kind *Column) error {
+	var places []string
+	for _, r := range kind.Refers {
+		places = append(places, r.Path)
+	}
+	switch kind.Role {
+	case RoleList:
+		if len(places) != 1 || places[0] != "" {
+			return errors.New("a list refers to one table, without path")
+		}
+		return nil
+	case RoleJSON:
+		for _, place := range places {
+			if _, err := jsonpath.Parse(place); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	format, err := packed.ParseFormat(kind.Format)
+	switch {
+	case err != nil:
+	case format.Number():
+		err = fmt.Errorf("its format, %q, is of integers", kind.Format)
+	case format.Kind != packed.Hooks:
+		_, err = format.New(places, kind.Separator, [2]bool{})
+	}
+	return err
 }

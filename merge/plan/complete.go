@@ -66,26 +66,6 @@ func (d *Decisions) fits(schema *Plan) error {
 	return errors.Join(errs...)
 }
 
-// clone copies what Complete changes.
-func clone(p *Plan) *Plan {
-	copied := *p
-	copied.Tables, copied.Questions = slices.Clone(p.Tables), slices.Clone(p.Questions)
-	for i, t := range p.Tables {
-		table := *t
-		table.Columns, table.Unique = slices.Clone(t.Columns), slices.Clone(t.Unique)
-		for n, c := range t.Columns {
-			column := *c
-			table.Columns[n] = &column
-		}
-		for n, u := range t.Unique {
-			unique := *u
-			table.Unique[n] = &unique
-		}
-		copied.Tables[i] = &table
-	}
-	return &copied
-}
-
 // complete calls afterRoles when it is known which columns are keys.
 func (c *completer) complete(afterRoles func()) {
 	if c.Decisions.Types != nil {
@@ -101,11 +81,13 @@ func (c *completer) complete(afterRoles func()) {
 	}
 	c.settleColumns()
 	c.change()
+	followReferences(c.Plan)
 	c.along()
 	afterRoles()
 	c.ids()
 	c.unique()
 	c.change()
+	c.types()
 }
 
 // sections collects the claims of references, keys and plain.
@@ -296,6 +278,10 @@ func (c *completer) unique() {
 				asked[u] = q
 				if !c.template {
 					u.Suspects = doubt.Suspects
+				}
+				if _, is := decided[u]; !is && q.Answer.Text == AnswerBoth {
+					c.failIf(c.both(u, doubt.Key))
+					continue
 				}
 				if _, is := decided[u]; !is && q.Proposed.Text != "" && !(c.template && q.Answer.Text == "") {
 					u.Rule = Rule(q.Proposed.Text)

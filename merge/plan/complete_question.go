@@ -163,6 +163,23 @@ func (c *completer) answer(q *Asked, none []string) (*claim, error) {
 	return &claim{rank: rankAnswer, state: s, keep: true}, nil
 }
 
+// both lets all rows of a table be copied, with new ids, though rows of several sources are equal under equal ids.
+func (c *completer) both(u *Unique, at Name) error {
+	if c.template {
+		return nil
+	}
+	t := first(c.Plan.Tables, func(t *Table) bool { return slices.Contains(t.Unique, u) })
+	if key := t.Key(); key == nil || !slices.Equal(u.Columns, []string{key.Name}) {
+		return at.fault("%q: both is for keys of role key, which new ids tell apart: choose match or keep", at.Text)
+	}
+	t.NewIDs = t.having(c.Decisions.NewIDs)
+	u.Rule, u.Decided, u.Suspects = RuleFail, true, nil
+	if len(t.NewIDs) == len(c.Plan.SourcesOf(t)) && slices.Equal(u.Columns, t.PrimaryKey) { // rows can't clash in it any more
+		t.Unique = slices.DeleteFunc(t.Unique, func(other *Unique) bool { return other == u })
+	}
+	return nil
+}
+
 // answerOf gives a unique key the rule that is the answer. An entry of unique counts more than the answer about
 // several keys, and is an error if it contradicts the answer about its key alone.
 func (q *Asked) answerOf(u *Unique, at Name) error {

@@ -2,7 +2,9 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // A completer lays decisions over a plan.
@@ -76,4 +78,73 @@ func (c *completer) isDecided(raw string) bool {
 		}
 	}
 	return false
+}
+
+// goneAlong returns what becomes of a reference in a column when the row goes whose rows take others along.
+func (c *Column) goneAlong() Orphans {
+	switch c.Role {
+	case RoleReference, RolePolymorphic:
+		return OrphansDrop
+	case RoleList, RoleJSON:
+		return OrphansNull
+	}
+	return ""
+}
+
+// refersTo reports whether ids in the column are of a table.
+func (c *Column) refersTo(table string) bool {
+	return c.HoldsReferences() && slices.ContainsFunc(c.Refers, func(r *Reference) bool { return r.Table == table })
+}
+
+// along sets Gone of the columns that refer to rows which take others along, where nothing says what it is.
+func (c *completer) along() {
+	for _, a := range c.Along {
+		if c.Plan.Table(a.Table) == nil {
+			at := Name{Text: a.Table}
+			if c.template {
+				c.left = append(c.left, at)
+			} else {
+				c.errs = append(c.errs, at.fault("along: %q names no table of the sources", a.Table))
+			}
+			continue
+		}
+		but := map[*Column]bool{}
+		for _, n := range a.Except {
+			found, _ := c.places(n)
+			for _, at := range found {
+				but[at.column] = true
+			}
+		}
+		for _, t := range c.Plan.Tables {
+			for _, column := range t.Columns {
+				if column.refersTo(a.Table) && !but[column] && column.Gone == "" && column.Orphans != OrphansDrop {
+					column.Gone = column.goneAlong()
+				}
+			}
+		}
+	}
+}
+
+// types complains of types that the file gives to columns and the target does not get, for what their roles say.
+func (c *completer) types() {
+	if c.template {
+		return
+	}
+	for _, change := range c.Decisions.Tables {
+		t := c.Plan.Table(change.Table.Text)
+		if t == nil {
+			continue
+		}
+		for _, column := range t.Columns {
+			line := change.lineOf("columns", column.Name, "type")
+			if typ := c.Plan.TargetType(t, column); line > 0 && !sameType(typ, column.Type) {
+				c.errs = append(c.errs, &Error{Line: line, Table: t.Name, Column: column.Name, Reason: fmt.Sprintf("type %q: the target's column is %q, for its role is %s", column.Type, typ, column.Role)})
+			}
+		}
+	}
+}
+
+// sameType compares types without the width that some servers write behind integers.
+func sameType(a, b string) bool {
+	return strings.EqualFold(displayWidth.ReplaceAllString(a, "$1"), displayWidth.ReplaceAllString(b, "$1"))
 }

@@ -76,8 +76,10 @@ type Meaning struct {
 	JSON      pairs  `yaml:"json,omitempty"`      // RoleJSON: path: table
 	// RolePolymorphic: the column beside them whose value selects the table. With Format high or low, the column
 	// with the other half
-	By    string `yaml:"by,omitempty"`
-	Kinds pairs  `yaml:"kinds,omitempty"` // with By, value: table, or plain where the values are no ids
+	By string `yaml:"by,omitempty"`
+	// with By, value: table, or plain where the values are no ids; where they have several, list, json or format as
+	// here. AnyKind stands for all values that are not there
+	Kinds kinds `yaml:"kinds,omitempty"`
 	// RolePacked: how ids are packed in the values: bits N, high N, low N, fixed, fields, regexp EXPRESSION, php,
 	// lua or codec NAME
 	Format string `yaml:"format,omitempty"`
@@ -208,3 +210,48 @@ func digestOf(t *Table) string {
 
 // IsZero reports whether nobody has answered.
 func (a Answer) IsZero() bool { return a.Text == "" && a.Meaning == nil }
+
+// kinds is the form of a []Kind in a file: a mapping by values.
+type kinds []Kind
+
+// A Kind says what the values of a column are where the column By has some value: AnyKind stands for all that no other
+// kind has.
+type Kind struct {
+	Value string
+	// a table, plain, or how several ids are in the value: list, json or format
+	Is Answer
+}
+
+// addKind adds a reference to the last kind, if it has the same value, or a new one.
+func (k kinds) addKind(r *Reference) kinds {
+	table := r.Table
+	if table == "" {
+		table = AnswerPlain
+	}
+	if r.Format == "" {
+		return append(k, Kind{Value: r.Value, Is: Answer{Text: table}})
+	}
+	one := (&Column{}).kind(r)
+	m := &Meaning{Separator: one.Separator}
+	if last := len(k) - 1; last >= 0 && k[last].Value == r.Value && k[last].Is.Meaning != nil {
+		m, k = k[last].Is.Meaning, k[:last]
+	}
+	switch one.Role {
+	case RoleList:
+		m.List = r.Table
+	case RoleJSON:
+		m.JSON = append(m.JSON, Pair{r.Path, table})
+	default:
+		m.Format, m.IDs = one.Format, append(m.IDs, Pair{r.Path, table})
+	}
+	return append(k, Kind{Value: r.Value, Is: Answer{Meaning: m}})
+}
+
+// hasTwice reports whether two kinds have one value.
+func (k kinds) hasTwice() bool {
+	seen := map[string]bool{}
+	for _, one := range k {
+		seen[one.Value] = true
+	}
+	return len(seen) < len(k)
+}

@@ -13,7 +13,7 @@ import (
 
 const decisionsGuide = `# What a merge of these databases has to know. All the rest follows from the schemas of the sources: inspect -full shows it.
 # Write an answer beside each question: a table (the values are ids of its rows), plain (no ids), key (ids of the table's own
-# rows), yes (as proposed; else as the best candidate); beside a question on unique keys: suffix, keep, match, renumber, fail or yes.
+# rows), yes (as proposed; else as the best candidate); beside a question on unique keys: suffix, keep, match, renumber, fail, both or yes.
 # Where a column or key differs from the others of its question, write it under references, keys, plain or unique: that counts.
 # Each key of this file is explained in docs/plan.md.
 # yaml-language-server: $schema=https://raw.githubusercontent.com/shardsnow/snow/main/docs/plan.schema.json
@@ -331,4 +331,40 @@ func (a *Answer) UnmarshalYAML(node *yaml.Node) (err error) {
 	a.Text, err = scalar(node)
 	a.Text = strings.TrimSpace(a.Text)
 	return err
+}
+
+// MarshalYAML writes a mapping.
+func (k kinds) MarshalYAML() (any, error) {
+	mapping := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	for _, one := range k {
+		value := textNode(one.Is.Text)
+		if one.Is.Meaning != nil {
+			is, err := one.Is.MarshalYAML()
+			if err != nil {
+				return nil, err
+			}
+			value = is.(*yaml.Node) //nolint:forcetypeassert // of a Meaning it is one
+		}
+		mapping.Content = append(mapping.Content, textNode(one.Value), value)
+	}
+	return mapping, nil
+}
+
+// UnmarshalYAML reads a mapping, and keeps its order.
+func (k *kinds) UnmarshalYAML(node *yaml.Node) error {
+	*k = nil
+	return eachField(node, "of tables by values, such as {player: players}", func(key, value *yaml.Node) error {
+		var one Kind
+		var err error
+		if one.Value, err = scalar(key); err != nil {
+			return err
+		}
+		if value.Kind != yaml.MappingNode {
+			one.Is.Text, err = scalar(value)
+		} else {
+			err = one.Is.UnmarshalYAML(value)
+		}
+		*k = append(*k, one)
+		return err
+	})
 }

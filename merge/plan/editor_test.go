@@ -79,6 +79,8 @@ func (d *describer) of(t reflect.Type) object {
 		return object{"type": "array", "items": object{"type": []string{"string", "number", "boolean"}}}
 	case reflect.TypeOf(plan.Meaning{}.JSON):
 		return object{"type": "object", "additionalProperties": texts}
+	case reflect.TypeOf(plan.Meaning{}.Kinds):
+		return object{"type": "object", "additionalProperties": d.of(reflect.TypeFor[plan.Answer]())}
 	case reflect.TypeOf(plan.Asked{}.Unique):
 		return object{"type": "object", "additionalProperties": object{"anyOf": []any{object{"type": []string{"string", "null"}}, object{"type": "array", "items": texts}}}}
 	case reflect.TypeFor[plan.Answer]():

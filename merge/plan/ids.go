@@ -109,3 +109,37 @@ func (t *Table) offsetsOf(offsets map[string]int64) map[string]int64 {
 	}
 	return have
 }
+
+// followReferences replaces references to tables whose primary key is itself a reference: the ids are of the rows that
+// this leads to.
+func followReferences(p *Plan) {
+	for _, t := range p.Tables {
+		for _, c := range t.Columns {
+			for i, r := range c.Refers {
+				if to := rowsOf(p, r.Table); to != r.Table && c.HoldsReferences() {
+					followed := *r
+					followed.Table = to
+					c.Refers = append([]*Reference(nil), c.Refers...) // other columns may have the same
+					c.Refers[i] = &followed
+				}
+			}
+		}
+	}
+}
+
+// rowsOf returns the table whose rows have the ids in the primary key of a table. It is the table itself where that is
+// its own key, is not decided, or leads in a circle.
+func rowsOf(p *Plan, table string) string {
+	for at, steps := table, 0; steps <= len(p.Tables); steps++ {
+		t := p.Table(at)
+		if t == nil || t.Key() != nil || len(t.PrimaryKey) != 1 {
+			return at
+		}
+		c := t.Column(t.PrimaryKey[0])
+		if c == nil || c.Role != RoleReference || !c.Decided || len(c.Refers) != 1 {
+			return at
+		}
+		at = c.Refers[0].Table
+	}
+	return table
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/merge/internal/packed"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 )
 
@@ -287,4 +288,64 @@ func first[T any](all []*T, is func(*T) bool) *T {
 		return all[at]
 	}
 	return nil
+}
+
+// clone copies what Complete changes.
+func clone(p *Plan) *Plan {
+	copied := *p
+	copied.Tables, copied.Questions = slices.Clone(p.Tables), slices.Clone(p.Questions)
+	for i, t := range p.Tables {
+		table := *t
+		table.Columns, table.Unique = slices.Clone(t.Columns), slices.Clone(t.Unique)
+		for n, c := range t.Columns {
+			column := *c
+			table.Columns[n] = &column
+		}
+		for n, u := range t.Unique {
+			unique := *u
+			table.Unique[n] = &unique
+		}
+		copied.Tables[i] = &table
+	}
+	return &copied
+}
+
+// Kind returns what the values of a polymorphic column are where the column By has a value, as a column of its own
+// with the references of that kind, and their numbers among all. It is nil if no kind has the value. A reference
+// without a table means that values are no ids.
+func (c *Column) Kind(value string) (kind *Column, numbers []int) {
+	for _, value := range []string{value, AnyKind} {
+		for i, r := range c.Refers {
+			if r.Value != value {
+				continue
+			}
+			if kind == nil {
+				kind = c.kind(r)
+			}
+			kind.Refers, numbers = append(kind.Refers, r), append(numbers, i)
+		}
+		if kind != nil {
+			break
+		}
+	}
+	return kind, numbers
+}
+
+// kind returns the column with the role and the format of a reference, and without references.
+func (c *Column) kind(r *Reference) *Column {
+	kind := *c
+	kind.Refers, kind.By, kind.Role = nil, "", RoleReference
+	word, rest, _ := strings.Cut(r.Format, " ")
+	switch word {
+	case "":
+	case formatList:
+		kind.Role, kind.Separator = RoleList, rest
+	case formatJSON:
+		kind.Role = RoleJSON
+	case string(packed.Fields):
+		kind.Role, kind.Format, kind.Separator = RolePacked, word, rest
+	default:
+		kind.Role, kind.Format = RolePacked, r.Format
+	}
+	return &kind
 }

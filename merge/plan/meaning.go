@@ -142,7 +142,11 @@ func (m *Meaning) state() (state, error) {
 	case m.By != "":
 		s.role, s.by = RolePolymorphic, m.By
 		for _, kind := range m.Kinds {
-			s.refers = append(s.refers, &Reference{Value: kind.Key, Table: tableOf(kind.Value)})
+			refers, err := kind.refers()
+			if err != nil {
+				return s, err
+			}
+			s.refers = append(s.refers, refers...)
 		}
 	default:
 		s.role = RoleJSON
@@ -181,10 +185,10 @@ func (s state) meaning() *Meaning {
 		case RolePacked:
 			m.Format, m.By, m.Separator, m.IDs = s.format, s.by, s.separator, append(m.IDs, Pair{r.Path, table})
 		case RolePolymorphic:
-			m.By, m.Kinds = s.by, append(m.Kinds, Pair{r.Value, table})
+			m.By, m.Kinds = s.by, m.Kinds.addKind(r)
 		}
 	}
-	if again, err := m.state(); err != nil || !again.equal(s) || hasTwice(m.JSON) || hasTwice(m.Kinds) || hasTwice(m.IDs) {
+	if again, err := m.state(); err != nil || !again.equal(s) || hasTwice(m.JSON) || m.Kinds.hasTwice() || hasTwice(m.IDs) {
 		return nil
 	}
 	return m
@@ -355,4 +359,34 @@ func keepRules(t *Table, was []*Unique) {
 		was[at].clash().set(u)
 		u.Suspects = was[at].Suspects
 	}
+}
+
+// refers returns the references of a kind.
+func (k Kind) refers() ([]*Reference, error) {
+	m := k.Is.Meaning
+	if m == nil {
+		return []*Reference{{Value: k.Value, Table: tableOf(k.Is.Text)}}, nil
+	}
+	if m.To != "" || m.Name != "" || m.By != "" || len(m.None) > 0 || m.Orphans != "" || m.Gone != "" || m.Proposed || len(m.Columns) > 0 {
+		return nil, fmt.Errorf("kind %q: want a table, plain, list, json or format: all else is said of the column", k.Value)
+	}
+	s, err := m.state()
+	if err != nil {
+		return nil, fmt.Errorf("kind %q: %w", k.Value, err)
+	}
+	format := s.format
+	switch s.role {
+	case RoleList:
+		format = formatList
+	case RoleJSON:
+		format = formatJSON
+	}
+	if s.separator != "" {
+		format += " " + s.separator
+	}
+	var refers []*Reference
+	for _, r := range s.refers {
+		refers = append(refers, &Reference{Value: k.Value, Table: r.Table, Path: r.Path, Format: format})
+	}
+	return refers, nil
 }

@@ -254,9 +254,9 @@ func (p *Plan) escapeTable(name string) string {
 }
 
 // inKey reports whether a column is one of the primary key or of a unique key.
-func (at place) inKey() bool {
-	return slices.Contains(at.table.PrimaryKey, at.column.Name) ||
-		slices.ContainsFunc(at.table.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, at.column.Name) })
+func (p place) inKey() bool {
+	return slices.Contains(p.table.PrimaryKey, p.column.Name) ||
+		slices.ContainsFunc(p.table.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, p.column.Name) })
 }
 
 func (n Name) String() string {
@@ -264,4 +264,36 @@ func (n Name) String() string {
 		return fmt.Sprintf("%q of line %d", n.Text, n.Line)
 	}
 	return fmt.Sprintf("%q", n.Text)
+}
+
+// A Named is what a name or pattern of [Decisions] names: a column, or the columns of a unique key.
+type Named struct {
+	Name    Name // in full, as a file has it
+	Table   *Table
+	Columns []string
+}
+
+// NamedColumns returns the columns that a name or pattern names, in the order of the plan. If there are none, it returns
+// an [*Error].
+func (p *Plan) NamedColumns(n Name) (all []Named, err error) {
+	found, _, err := p.columns(n)
+	for _, at := range found {
+		all = append(all, Named{Name{Text: at.name(p), Line: n.Line}, at.table, []string{at.column.Name}})
+	}
+	return all, err
+}
+
+// NamedKeys returns the unique keys that a name or pattern names, in the order of the plan. A primary key is one, too. If
+// there are none, it returns an [*Error].
+func (p *Plan) NamedKeys(n Name) (all []Named, err error) {
+	of := clone(p) // a primary key is added there
+	found, err := of.uniqueKeys(n)
+	for _, t := range of.Tables {
+		for _, u := range t.Unique {
+			if slices.Contains(found, u) {
+				all = append(all, Named{Name{Text: p.keyName(t, u.Columns).Text, Line: n.Line}, p.Table(t.Name), u.Columns})
+			}
+		}
+	}
+	return all, err
 }

@@ -172,17 +172,25 @@ func (p *Plan) Preferred(t *Table, u *Unique) []string {
 
 // MintParents returns the tables whose rows must have new ids before the rows of a table: the tables that it refers
 // to in its primary key or in unique keys, if their rows may be merged, and the tables that decide which of its
-// rows are dropped.
+// rows are dropped. Rows that are merged by their id alone keep it, so that references to them do not wait for it.
 func (p *Plan) MintParents(t *Table) (parents []*Table) {
 	for _, c := range t.Columns {
 		isUnique := slices.Contains(t.PrimaryKey, c.Name) || slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Contains(u.Columns, c.Name) })
 		for _, r := range c.Refers {
-			if parent := p.Table(r.Table); parent != nil && (c.DropsRows() || isUnique && parent.Merges(p.Sources)) {
+			if parent := p.Table(r.Table); parent != nil && (c.DropsRows() || isUnique && parent.changesIDs(p.Sources)) {
 				parents = append(parents, parent)
 			}
 		}
 	}
 	return parents
+}
+
+// changesIDs reports whether rows of the table that come from some sources may be merged into rows with other ids.
+func (t *Table) changesIDs(sources []string) bool {
+	key := t.Key()
+	return slices.ContainsFunc(t.Unique, func(u *Unique) bool {
+		return t.MergesBy(u, sources) && !(key != nil && len(t.NewIDs) == 0 && slices.Equal(u.Columns, []string{key.Name}))
+	})
 }
 
 // MintOrder returns the tables in the order of giving new ids: a table comes after its
@@ -195,18 +203,33 @@ func (p *Plan) MintOrder() ([]*Table, error) {
 	return order, nil
 }
 
-// waysOut says what a person can do about a circle of references that a table is in, or nothing if none of them drops rows.
+// waysOut says what a person can do about a circle of references that a table is in, or nothing if none of its own drops
+// rows.
 func (p *Plan) waysOut(t *Table) string {
+	leads := func(from *Table) bool {
+		order := []*Table{from}
+		for i := 0; i < len(order); i++ {
+			for _, parent := range p.MintParents(order[i]) {
+				if !slices.Contains(order, parent) {
+					order = append(order, parent)
+				}
+			}
+		}
+		return slices.Contains(order, t)
+	}
 	for _, c := range t.Columns {
-		if !c.DropsRows() {
-			continue
+		for _, r := range c.Refers {
+			parent := p.Table(r.Table)
+			if !c.DropsRows() || parent == nil || !leads(parent) {
+				continue
+			}
+			to := fmt.Sprintf("table %q, which leads back", parent.Name)
+			if parent == t {
+				to = "its own table"
+			}
+			return fmt.Sprintf(": rows go with what column %q refers to, and that is %s, so they can't be decided on in any order. Choose null for its gone and orphans, "+
+				"or name all rows that go in without_rows, such as by WITH RECURSIVE", c.Name, to)
 		}
-		itself := "another way round"
-		if c.refersTo(t.Name) {
-			itself = "to the table itself"
-		}
-		return fmt.Sprintf(": column %q refers %s, so that no order of the tables has each row after the rows that it goes with. Give it null for gone and orphans, "+
-			"or name the rows that go with others in without_rows, such as by WITH RECURSIVE", c.Name, itself)
 	}
 	return ""
 }

@@ -187,3 +187,25 @@ func TestKeysThatMergeNothing(t *testing.T) {
 		t.Errorf("items wait for %v, and players are never merged", got)
 	}
 }
+
+// The error of a circle of references that leave rows out says which one it is, and what to do.
+func TestCircleOfLeftOutRows(t *testing.T) {
+	drops := func(name, table string) *Column {
+		return &Column{Name: name, Role: RoleReference, Refers: []*Reference{{Table: table}}, Gone: OrphansDrop}
+	}
+	table := func(name string, columns ...*Column) *Table {
+		return &Table{Name: name, PrimaryKey: []string{"id"}, Columns: append([]*Column{{Name: "id", Role: RoleKey}}, columns...)}
+	}
+	for want, tables := range map[string][]*Table{
+		`column "spouse" refers to, and that is its own table`:                    {table("a"), table("b", drops("account", "a"), drops("spouse", "b"))},
+		`column "leader" refers to, and that is table "b", which leads back`:      {table("c", drops("leader", "b")), table("a"), table("b", drops("account", "a"), drops("guild", "c"))},
+		`Choose null for its gone and orphans, or name all rows that go in witho`: {table("a", drops("self", "a"))},
+	} {
+		if _, err := (&Plan{Tables: tables}).MintOrder(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if _, err := (&Plan{Tables: []*Table{table("a"), table("b", drops("account", "a"))}}).MintOrder(); err != nil {
+		t.Errorf("no circle: %v", err)
+	}
+}

@@ -224,3 +224,22 @@ func textNode(text string) *yaml.Node {
 	}
 	return n
 }
+
+// lineOf returns the line of a field, by the keys that lead to it, or 0 if it is not changed.
+func (c TableChange) lineOf(keys ...string) (line int) {
+	at := c.fields
+	for _, key := range keys {
+		var next *yaml.Node
+		_ = eachField(at, "by names", func(k, value *yaml.Node) error {
+			if k.Value == key {
+				next, line = value, k.Line
+			}
+			return nil
+		})
+		if next == nil {
+			return 0
+		}
+		at = next
+	}
+	return max(1, line)
+}

@@ -171,9 +171,23 @@ type Reference struct {
 	Table string `json:"table,omitempty" yaml:"table,omitempty"`
 	// RoleJSON: such as $.items[*].id, $.owner, $[*], or $.by.*~ for names of members. RolePacked: the place in the
 	// format. RoleName: the column of Table that has the names
-	Path  string `json:"path,omitempty" yaml:"path,omitempty"`
-	Value string `json:"value,omitempty" yaml:"value,omitempty"` // RolePolymorphic: the value of the column By
+	Path string `json:"path,omitempty" yaml:"path,omitempty"`
+	// RolePolymorphic: the value of the column By; AnyKind stands for all that no other reference has
+	Value string `json:"value,omitempty" yaml:"value,omitempty"`
+	// RolePolymorphic: how ids are in values of this kind, where they are not one id alone: list, list and a
+	// separator, json, or a format of RolePacked. Then Path says where, and several references have the same Value
+	Format string `json:"format,omitempty" yaml:"format,omitempty"`
 }
+
+// AnyKind is the value of a [Reference] for all values of the column By that no other one has.
+const AnyKind = "*"
+
+// The formats of a [Reference] of RolePolymorphic, besides the ones of RolePacked. What is between the ids of a list
+// follows a space; nothing means a comma.
+const (
+	formatList = "list"
+	formatJSON = "json"
+)
 
 // Orphans says what becomes of a reference to a row that does not exist. A value that is no id (an integer of 64 bits
 // without a plus sign or leading zeros) is an error in any case, unless it is in None.
@@ -336,6 +350,8 @@ const (
 	AnswerKey   = "key"   // the values are the ids of the rows of the column's own table
 	AnswerEach  = "each"  // the columns mean different things: the roles that the columns have in the plan
 	AnswerYes   = "yes"   // in a file of decisions: as it is proposed
+	// in a file of decisions, of the key of a table that is the same on several sources: all rows are copied, with new ids
+	AnswerBoth = "both"
 )
 
 // A Candidate is a possible answer.

@@ -10,7 +10,8 @@ import (
 )
 
 // Schema returns the statements that make the target's tables, in the order of running them: types, tables,
-// indexes, foreign keys. The database does not number keys any more, except in tables whose new ids are numbers,
+// indexes, foreign keys. Run them in one session: where a default of MySQL is a zero date, the first one is SET SESSION
+// sql_mode. The database does not number keys any more, except in tables whose new ids are numbers,
 // see [IDs], and columns have their [Plan.TargetType]. What is in Notes is left out: add it when the merge is done.
 //
 // The target may be made in another way, as long as it has these tables and columns. Schema returns the error of
@@ -33,6 +34,9 @@ func (p *Plan) SchemaIn(databases map[string]string) ([]string, error) {
 	w := &schemaWriter{dialect: dialectOf(p.Dialect), plan: p, databases: databases}
 	statements := slices.Clone(p.Types)
 	tables := p.merged()
+	if w.dialect == sqldialect.MySQL && slices.ContainsFunc(tables, (*Table).hasZeroDate) {
+		statements = append(statements, "SET SESSION sql_mode = REPLACE(REPLACE(@@SESSION.sql_mode, 'NO_ZERO_IN_DATE', ''), 'NO_ZERO_DATE', '')")
+	}
 	for _, t := range tables {
 		statements = append(statements, w.table(t))
 	}
@@ -48,6 +52,13 @@ func (p *Plan) SchemaIn(databases map[string]string) ([]string, error) {
 		}
 	}
 	return statements, nil
+}
+
+// hasZeroDate reports whether a default is a date that MySQL refuses by its own settings.
+func (t *Table) hasZeroDate() bool {
+	return slices.ContainsFunc(t.Columns, func(c *Column) bool {
+		return c.Default != nil && strings.Contains(*c.Default, "-00") && sqltype.Of(sqldialect.MySQL, c.Type).Kind == sqltype.Time
+	})
 }
 
 type schemaWriter struct {
@@ -210,7 +221,7 @@ func (w *schemaWriter) indexes(t *Table) (statements []string) {
 		}
 	}
 	for _, i := range t.Indexes {
-		if i == w.numberedIndex(t) {
+		if i == w.numberedIndex(t) || i.Statement == "" && slices.ContainsFunc(t.Unique, func(u *Unique) bool { return slices.Equal(u.Columns, i.Columns) }) {
 			continue
 		}
 		if i.Statement != "" {

@@ -264,3 +264,37 @@ func equalTables(made, t *Table) error {
 	}
 	return nil
 }
+
+// fewestAlong is how many columns must refer to a table for an entry of along to take the place of gone in each.
+const fewestAlong = 3
+
+// along writes which tables take others along: all columns that refer to them say so, but for a few.
+func (s *shortener) along() error {
+	for _, of := range s.plan.Tables {
+		if of.Skip {
+			continue
+		}
+		entry, n := &Along{Table: of.Name}, 0
+		for _, t := range s.plan.Tables {
+			for _, c := range t.Columns {
+				switch {
+				case t.Skip || !c.refersTo(of.Name) || c.goneAlong() == "" || c.Orphans == OrphansDrop:
+				case c.Gone == c.goneAlong():
+					n++
+				case c.Gone == "":
+					entry.Except = append(entry.Except, Name{Text: place{t, c}.name(s.plan)})
+				}
+			}
+		}
+		if n >= fewestAlong && n >= 3*len(entry.Except) {
+			s.d.Along = append(s.d.Along, entry)
+		}
+	}
+	return nil
+}
+
+// goesAlong reports whether an entry of along says what becomes of a column's references to rows that are left out.
+func (s *shortener) goesAlong(c *Column) bool {
+	return c.Gone != "" && c.Gone == c.goneAlong() && c.Orphans != OrphansDrop &&
+		slices.ContainsFunc(s.d.Along, func(a *Along) bool { return c.refersTo(a.Table) })
+}

@@ -10,11 +10,12 @@ import (
 )
 
 // TargetType returns the type of a column in the target, which [Plan.Schema] writes: the column's own, made wide
-// enough for what its role says. Keys and references have 64 bits, or texts the digits of that, and both sides of a
-// reference are of one type. A short text with a list of new ids, or with JSON or a format that has some, gets as
-// long as the most and longest ids in it, unless it is in a key or an index, or has numbers of fixed width.
-// Integers with packed ids stay as they are. A MySQL TEXT stays as it is, and so does every type where all new ids
-// in the column are numbers, see [IDs]: a dry run says what does not fit.
+// enough for what its role says. Keys and references have 64 bits, or decimals and texts the digits of that. Both sides
+// of a reference are of one type. Where no foreign key ties them, a reference stays signed if a negative number stands
+// for no row, and a type that holds 64 bits stays. A short text with a list of new ids, or with JSON or a format that
+// has some, gets as long as the most and longest ids in it, unless it is in a key or an index, or has numbers of fixed
+// width. Integers with packed ids stay as they are. A MySQL TEXT stays as it is, and so does every type where all new
+// ids in the column are numbers, see [IDs]: a dry run says what does not fit.
 func (p *Plan) TargetType(t *Table, c *Column) string {
 	d := dialectOf(p.Dialect)
 	if d == sqldialect.SQLite {
@@ -32,7 +33,8 @@ func (p *Plan) TargetType(t *Table, c *Column) string {
 	case RoleKey, RolePolymorphic:
 		return sqltype.Wide(d, c.Type)
 	case RoleReference:
-		if key := p.keyOf(c); key != nil && sqltype.Of(d, c.Type).Kind == sqltype.Integer {
+		own := sqltype.Of(d, c.Type)
+		if key := p.keyOf(c); key != nil && own.IsNumber() && (t.declares(c) || own.UnfitForIDs(c.Type) != "" && !c.isNegative()) {
 			return sqltype.Wide(d, key.Type)
 		}
 		return sqltype.Wide(d, c.Type)
@@ -49,6 +51,12 @@ func (p *Plan) TargetType(t *Table, c *Column) string {
 		}
 	}
 	return c.Type
+}
+
+// isNegative reports whether a negative number stands for no row, which an unsigned type would refuse.
+func (c *Column) isNegative() bool {
+	return slices.ContainsFunc(c.None, func(none string) bool { return strings.HasPrefix(none, "-") }) ||
+		c.Default != nil && strings.HasPrefix(strings.TrimLeft(*c.Default, "('"), "-")
 }
 
 // declares reports whether a column is in a foreign key.

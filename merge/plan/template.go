@@ -70,13 +70,20 @@ func (q qualifier) pairs(pairs pairs) (all pairs) {
 	return all
 }
 
+func (q qualifier) kinds(kinds kinds) (all kinds) {
+	for _, k := range kinds {
+		all = append(all, Kind{k.Value, Answer{Text: q.table(k.Is.Text), Meaning: q.meaning(k.Is.Meaning)}})
+	}
+	return all
+}
+
 func (q qualifier) meaning(m *Meaning) *Meaning {
 	if m == nil {
 		return nil
 	}
 	in := *m
 	in.To, in.List, in.Name = q.table(m.To), q.table(m.List), q.table(m.Name)
-	in.JSON, in.Kinds, in.IDs, in.Columns = q.pairs(m.JSON), q.pairs(m.Kinds), q.pairs(m.IDs), q.names(m.Columns)
+	in.JSON, in.Kinds, in.IDs, in.Columns = q.pairs(m.JSON), q.kinds(m.Kinds), q.pairs(m.IDs), q.names(m.Columns)
 	return &in
 }
 

@@ -167,18 +167,16 @@ func (f *Forecast) AddStop(err error) {
 // AddProblem counts a row that would stop a run.
 func (f *Forecast) AddProblem(err error) {
 	f.Problems++
-	if orphan, ok := err.(*OrphanError); ok {
-		at := slices.IndexFunc(f.problems, func(other error) bool {
-			o, ok := other.(*OrphanError)
-			return ok && o.Table == orphan.Table && o.Source == orphan.Source && o.Column == orphan.Column && o.LeftOut == orphan.LeftOut
-		})
-		if at >= 0 {
-			other := f.problems[at].(*OrphanError)
-			other.Rows = max(1, other.Rows) + 1
-			return
+	var orphan, first *OrphanError
+	if errors.As(err, &orphan) {
+		for _, other := range f.problems {
+			if errors.As(other, &first) && first.Table == orphan.Table && first.Source == orphan.Source && first.Column == orphan.Column && first.LeftOut == orphan.LeftOut {
+				first.Rows = max(1, first.Rows) + 1
+				return
+			}
 		}
-		first := *orphan
-		err = &first
+		copied := *orphan
+		err = &copied
 	}
 	if len(f.problems) < 4*MaxSamples {
 		f.problems = append(f.problems, err)

@@ -123,6 +123,43 @@ func TestMergeQuestions(t *testing.T) {
 	}
 }
 
+// Rows come from the database that has the table.
+func TestMergeQuestionsOfSeveralDatabases(t *testing.T) {
+	server := dbtest.MariaDB(t)
+	var flags []string
+	for _, name := range []string{"EU", "US"} {
+		auth, game := server.CreateDatabase(t), server.CreateDatabase(t)
+		t.Setenv(name, server.DSN(auth))
+		db, _, err := database.Open(t.Context(), "--dsn", "env:"+name, "mysql", database.Existing, 10e9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range []string{
+			"CREATE TABLE players (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(30))",
+			"CREATE TABLE " + game + ".items (id INT AUTO_INCREMENT PRIMARY KEY, player_id INT)",
+			"INSERT INTO players (name) VALUES ('A'), ('B'), ('C')",
+			"INSERT INTO " + game + ".items (player_id) VALUES (3), (2), (1), (1), (2), (3)",
+		} {
+			if _, err := db.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		flags = append(flags, "--source", strings.ToLower(name)+"=env:"+name, "--databases", strings.ToLower(name)+"=auth:"+auth+",game:"+game)
+	}
+	flags = append(flags, "--dialect", "mysql", "--plan", filepath.Join(t.TempDir(), "plan.yaml"))
+	if got := execute(t, append([]string{"merge", "inspect"}, flags...)...); got.status != 0 {
+		t.Fatal(got.stderr)
+	}
+	t.Setenv("COLUMNS", "300")
+	got := executeWith(t, "q\n", append([]string{"merge", "settle", "--interactive"}, flags...)...)
+	if got.status != 0 || !strings.Contains(got.stdout, "us  id 1, player_id 3, in auth.players 3 C") {
+		t.Errorf("exit status %d: %s%s", got.status, got.stdout, got.stderr)
+	}
+}
+
 // If a source does not answer, the questions are asked without rows.
 func TestMergeQuestionsWithoutASource(t *testing.T) {
 	sources := gameServers(t, "sqlite")

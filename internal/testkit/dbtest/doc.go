@@ -5,8 +5,8 @@
 // the loopback interface and a unix socket. It syncs its log at every commit, as in production, and accepts only
 // clients with the password in its [Server.DSN]. The first server of a kind takes about a second, the next ones a
 // fifth of that. A server ends with its test, or with the test process, even if that is killed, and its files are
-// removed. [SharedMariaDB] and [SharedPostgres] are one server for all tests of a process, which is cheaper for tests
-// that only need databases.
+// removed. [SharedMariaDB] is one server for all tests of a process, which is cheaper for tests that only need
+// databases.
 //
 // SNOW_TEST_TEMPLATES is a folder with initialised data directories that several processes share. Who starts them makes
 // the folder, which others may enter but not list, and removes it. The servers of all of them have one password.

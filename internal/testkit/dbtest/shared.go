@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// shared are the servers of this process that [SharedMariaDB] and [SharedPostgres] return.
+// shared is the server of this process that [SharedMariaDB] returns.
 var shared struct {
 	sync.Mutex
-	mariadb, postgres *Server
+	mariadb *Server
 }
 
 // SharedMariaDB returns a server that all tests of this process use, as [MariaDB] starts it. The first call starts
@@ -18,23 +18,12 @@ var shared struct {
 // can't be killed, stopped and so on. A test may change a global setting only if no other one runs, and sets it back.
 func SharedMariaDB(tb testing.TB) *Server {
 	tb.Helper()
-	return lend(tb, &shared.mariadb, MariaDB)
-}
-
-// SharedPostgres is [SharedMariaDB] for [Postgres].
-func SharedPostgres(tb testing.TB) *Server {
-	tb.Helper()
-	return lend(tb, &shared.postgres, Postgres)
-}
-
-func lend(tb testing.TB, all **Server, start func(testing.TB, ...string) *Server) *Server {
-	tb.Helper()
 	shared.Lock()
 	defer shared.Unlock()
-	if *all == nil {
-		*all = start(untilExit{tb})
+	if shared.mariadb == nil {
+		shared.mariadb = MariaDB(untilExit{tb})
 	}
-	s := **all
+	s := *shared.mariadb
 	tb.Cleanup(func() {
 		if tb.Failed() && s.dir != "" {
 			tb.Logf("dbtest: %s: %s", s.engine.name(), s.logged())

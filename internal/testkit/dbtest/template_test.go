@@ -49,7 +49,7 @@ func TestCommonTemplate(t *testing.T) {
 	if other, err := common(folder, mariadb{installation: installation{"elsewhere"}}, make); err != nil || other == found[0] {
 		t.Errorf("programs of another folder: got %q, %v", other, err)
 	}
-	if secretOf("") == secretOf("") {
-		t.Error("without a folder, two processes have one password")
+	if one, other := secretOf(""), secretOf(""); one == other {
+		t.Errorf("without a folder, two processes have the password %q", one)
 	}
 }

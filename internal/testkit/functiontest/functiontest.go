@@ -42,7 +42,12 @@ func Run(t *testing.T, target Target) {
 	}
 	target.shared = target.server(t)
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) { test(t, target) })
+		t.Run(name, func(t *testing.T) {
+			if name != "SummerTime" { // which sets the environment
+				t.Parallel() // tests mostly wait for clocks
+			}
+			test(t, target)
+		})
 	}
 }
 

@@ -147,6 +147,8 @@ func (w *world) newRow(s *source, t *table, i, code int, used map[string]bool) (
 	for j, c := range t.columns {
 		var v any
 		switch {
+		case c.role == plan.RoleName:
+			v = c.called(i)
 		case c.role == plan.RoleKey:
 			v = strconv.FormatInt(s.keys[t.name][i], 10)
 		case c.name == "tag":
@@ -224,7 +226,7 @@ func (w *world) refer(s *source, c *column, set map[string]any) any {
 		}
 	case plan.RolePolymorphic:
 		for _, ref := range c.refers {
-			if set[c.by] == ref.Value {
+			if set[c.by] == ref.Value || ref.Value == plan.AnyKind && set[c.by] != "first" {
 				if id, ok := pick(ref); ok {
 					return strconv.FormatInt(id, 10)
 				}

@@ -25,7 +25,7 @@ func (w *world) missed(t *testing.T, p *plan.Plan, sources []*source) {
 		}
 		for _, pc := range pt.Columns {
 			c := wt.column(pc.Name)
-			if c == nil || c.role == plan.RolePlain || pc.Role != plan.RolePlain || len(pc.Suspects) > 0 || p.Question(pt.Name+"."+pc.Name) != nil {
+			if c == nil || c.role == plan.RolePlain || c.role == plan.RoleName || pc.Role != plan.RolePlain || len(pc.Suspects) > 0 || p.Question(pt.Name+"."+pc.Name) != nil {
 				continue
 			}
 			n := 0

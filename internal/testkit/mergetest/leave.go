@@ -46,7 +46,7 @@ func (w *world) loseRows(seed uint64) {
 	for range w.tables { // as long as the longest path of references
 		for i, t := range w.tables {
 			for _, c := range t.columns {
-				if !slices.ContainsFunc(c.refers, func(ref *plan.Reference) bool { return w.table(ref.Table).loses() }) || c.gone != "" {
+				if c.role == plan.RoleName || !slices.ContainsFunc(c.refers, func(ref *plan.Reference) bool { return w.table(ref.Table).loses() }) || c.gone != "" {
 					continue
 				}
 				later := slices.ContainsFunc(c.refers, func(ref *plan.Reference) bool { return slices.Index(w.tables, w.table(ref.Table)) >= i })

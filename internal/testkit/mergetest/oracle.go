@@ -238,7 +238,7 @@ func (o *oracle) mapped(s *source, c *column, r row) *string {
 		return id
 	case plan.RolePolymorphic:
 		for _, ref := range c.refers {
-			if kind := r[c.by]; kind != nil && *kind == ref.Value {
+			if kind := r[c.by]; kind != nil && (*kind == ref.Value || ref.Value == plan.AnyKind && *kind != "first") {
 				return o.newID(s, c, ref, *v)
 			}
 		}
@@ -256,6 +256,8 @@ func (o *oracle) mapped(s *source, c *column, r row) *string {
 		return &list
 	case plan.RoleJSON:
 		return o.mappedJSON(s, c, *v)
+	case plan.RoleName:
+		return o.newName(s, c.refers[0], v)
 	}
 	return v
 }

@@ -160,6 +160,7 @@ func newWorld(tb testing.TB, seed uint64) *world {
 		}
 		w.fillIn(i, t)
 	}
+	w.call(seed)
 	for i := range 2 + w.random.IntN(2) {
 		w.sources = append(w.sources, &source{
 			name: fmt.Sprintf("s%d", i+1), mints: i == 0 || w.random.IntN(2) == 0, worker: uint64(i + 1),
@@ -335,8 +336,9 @@ func (w *world) addReference(i int, t *table, name string) {
 		}
 	case 2:
 		c.role, c.by = plan.RolePolymorphic, name+"_kind"
-		t.columns = append(t.columns, &column{name: c.by, role: plan.RolePlain, value: text, nullable: true})
-		c.refers = []*plan.Reference{{Table: any().name, Value: "first"}, {Table: any().name, Value: "second"}}
+		by := &column{name: c.by, role: plan.RolePlain, value: text, nullable: true}
+		t.columns = slices.Insert(t.columns, len(t.columns)-1, by) // before c, for its value goes by it
+		c.refers = []*plan.Reference{{Table: any().name, Value: "first"}, {Table: any().name, Value: []string{"second", plan.AnyKind}[len(t.columns)%2]}}
 	case 3, 4:
 		c.role, c.text = plan.RoleReference, r.IntN(3) == 0
 		c.zero = r.IntN(3) == 0

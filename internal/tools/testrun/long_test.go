@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,13 +13,14 @@ import (
 	"testing"
 )
 
-// What make test skips because it takes long, make test-long runs.
+// What make test skips because it takes long, make test-long runs. It runs nothing that there isn't.
 func TestLongJobsAreAll(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := 0
+	all := map[string][]string{} // tests of folders
 	err = filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
@@ -32,7 +34,12 @@ func TestLongJobsAreAll(t *testing.T) {
 			return err
 		}
 		for _, d := range file.Decls {
-			if test, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(test.Name.Name, "Test") && needsLong(test) {
+			test, ok := d.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(test.Name.Name, "Test") {
+				continue
+			}
+			all[folder] = append(all[folder], test.Name.Name)
+			if needsLong(test) {
 				if found++; !slices.ContainsFunc(longJobs, func(j job) bool { return j.covers(folder, test.Name.Name) }) {
 					t.Errorf("%s: %s is skipped by make test, and no long job runs it", folder, test.Name.Name)
 				}
@@ -42,6 +49,16 @@ func TestLongJobsAreAll(t *testing.T) {
 	})
 	if err != nil || found < 5 {
 		t.Errorf("found %d tests that take long, %v; want more", found, err)
+	}
+	for _, j := range longJobs {
+		for _, name := range regexp.MustCompile(`Test\w+`).FindAllString(j.pattern(), -1) {
+			is := func(folder string) bool {
+				return slices.ContainsFunc(all[folder], func(test string) bool { return strings.HasPrefix(test, name) && j.covers(folder, test) })
+			}
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(all)), is) {
+				t.Errorf("%s: a long job runs %s, and there is no such test", j.dir, name)
+			}
+		}
 	}
 }
 
@@ -59,15 +76,19 @@ func needsLong(test *ast.FuncDecl) (needs bool) {
 
 // covers reports whether a job runs a test of a folder.
 func (j job) covers(folder, test string) bool {
-	run := ""
-	for _, arg := range j.args {
-		if pattern, ok := strings.CutPrefix(arg, "-run="); ok {
-			run = pattern
-		}
-	}
 	return slices.ContainsFunc(j.args, func(arg string) bool {
 		below, all := strings.CutSuffix(arg, "/...")
 		dir := filepath.Join(j.dir, below)
 		return dir == folder || all && strings.HasPrefix(folder, dir+"/")
-	}) && regexp.MustCompile(run).MatchString(test)
+	}) && regexp.MustCompile(j.pattern()).MatchString(test)
+}
+
+// pattern returns the names of tests that a job runs.
+func (j job) pattern() string {
+	for _, arg := range j.args {
+		if pattern, ok := strings.CutPrefix(arg, "-run="); ok {
+			return pattern
+		}
+	}
+	return ""
 }

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -50,9 +51,14 @@ func main() {
 }
 
 const (
-	logs      = "test-logs" // the folder of the output, in the repository's root
-	atOnce    = 2           // modules at the same time: tests mostly wait
-	templates = "templates" // the folder of initialised databases, in the folder of the databases: initialising one takes a second
+	logs = "test-logs" // the folder of the output, in the repository's root
+
+	// Jobs at the same time. Tests mostly wait; newer servers need more memory than the system's; and some tests that
+	// take long need all processors.
+	atOnce, serversOnce, longOnce = 4, 3, 2
+
+	// The folder of initialised databases, in the folder of the databases. It takes a second to initialise one.
+	templates = "templates"
 )
 
 func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
@@ -64,8 +70,9 @@ func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	jobs := longJobs
+	jobs, most := longJobs, longOnce
 	if !long {
+		most = atOnce
 		if jobs, err = usual(root, modules); err != nil {
 			return false, err
 		}
@@ -83,7 +90,7 @@ func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
 	defer os.RemoveAll(temp)
 	begin := time.Now()
 	all := newResults(folder, w)
-	places := make(chan struct{}, atOnce)
+	places := make(chan struct{}, most)
 	var group sync.WaitGroup
 	for _, j := range jobs {
 		places <- struct{}{}
@@ -136,17 +143,24 @@ type job struct {
 	args []string // of go test
 }
 
-// withoutRace has packages of modules whose tests take almost twice the time with the race detector, and that find
-// nothing with it that other tests do not: the tests of merges on PostgreSQL and SQLite also run on MariaDB, with it.
+// withoutRace has packages of modules whose tests take twice the time with the race detector, and that find nothing with
+// it that other tests do not. The goroutines of a merge run with it in the random worlds of internal/testkit/mergetest,
+// in the tests of merge's rooms, and in tests of several writers in make test-long. Merges on PostgreSQL and SQLite run
+// the same code.
 var withoutRace = map[string][]string{
-	"drivers": {"github.com/shardsnow/snow/drivers/merge"},
-	"merge":   {"github.com/shardsnow/snow/merge"},
+	"drivers":                {"github.com/shardsnow/snow/drivers/merge"},
+	"examples/merge-servers": {"github.com/shardsnow/snow/examples/merge-servers"},
+	"merge":                  {"github.com/shardsnow/snow/merge"},
 }
 
-// usual returns the jobs of all modules. Those that take longest come first, so that nothing waits for them in the
-// end. -timeout ends a package that hangs; it is far longer than a package takes on a busy machine.
+// slowest are the modules whose tests take longest. They come first, so that nothing waits for them in the end.
+var slowest = []string{".", "drivers", "internal/testkit/mergetest", "merge", "examples/merge-servers", "cmd/snow"}
+
+// usual returns the jobs of all modules. -timeout ends a package that hangs; it is far longer than a package takes on a
+// busy machine.
 func usual(root string, modules []string) (jobs []job, err error) {
-	var others []job
+	modules = slices.Clone(modules)
+	slices.SortStableFunc(modules, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, dir := range modules {
 		with := []string{"./..."}
 		if without := withoutRace[dir]; len(without) > 0 {
@@ -158,14 +172,17 @@ func usual(root string, modules []string) (jobs []job, err error) {
 				continue
 			}
 		}
-		j := job{dir, append([]string{"-race", "-p=3", "-timeout=45m"}, with...)}
-		if dir == "drivers" || dir == "merge" {
-			jobs = append(jobs, j)
-		} else {
-			others = append(others, j)
-		}
+		jobs = append(jobs, job{dir, append([]string{"-race", "-p=3", "-parallel=4", "-timeout=45m"}, with...)})
 	}
-	return append(jobs, others...), nil
+	return jobs, nil
+}
+
+// rank is the place of a module among the slowest, or behind them.
+func rank(dir string) int {
+	if i := slices.Index(slowest, dir); i >= 0 {
+		return i
+	}
+	return len(slowest)
 }
 
 // packages returns the import paths of a module's packages.
@@ -224,7 +241,7 @@ func (j job) run(ctx context.Context, root, folder, temp string, all *results, e
 
 // announce says what the tests will install and how long they will take.
 func announce(w io.Writer, root string, modules []string, long bool) error {
-	what, minutes := "the tests", 15
+	what, minutes := "the tests", 7
 	if long {
 		what, minutes = "the tests that take long", 18
 	}

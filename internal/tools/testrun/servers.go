@@ -120,7 +120,7 @@ func runServers(ctx context.Context, w io.Writer, root string) (failed bool, err
 	}
 	defer os.RemoveAll(temp)
 	begin := time.Now()
-	places := make(chan struct{}, atOnce)
+	places := make(chan struct{}, serversOnce)
 	var group sync.WaitGroup
 	var cells []*cell
 	for _, s := range some {

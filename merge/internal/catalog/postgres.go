@@ -1,9 +1,30 @@
 package catalog
 
-import "context"
+import (
+	"context"
+	"errors"
+)
+
+// postgresDomain is the type of integers or numbers below the domain that a column is of, or the domain of its array's
+// elements, as such columns may hold ids. It is NULL for others.
+const postgresDomain = `(WITH RECURSIVE b(oid, typmod, brackets) AS (
+		SELECT COALESCE(e.oid, c.oid), a.atttypmod, CASE WHEN e.oid IS NULL THEN '' ELSE '[]' END FROM pg_type c LEFT JOIN pg_type e ON e.typarray = c.oid WHERE c.oid = a.atttypid
+		UNION ALL SELECT d.typbasetype, d.typtypmod, brackets FROM b JOIN pg_type d ON d.oid = b.oid AND d.typtype = 'd'
+	) SELECT format_type(b.oid, typmod) || brackets FROM b
+	WHERE b.oid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'numeric'::regtype) AND EXISTS (SELECT FROM b o JOIN pg_type d ON d.oid = o.oid AND d.typtype = 'd'))`
+
+// postgresSequences are the columns whose defaults use a sequence.
+const postgresSequences = `SELECT q.oid AS seq, k.oid, k.relname, k.relnamespace, a.attnum, a.attname FROM pg_depend p JOIN pg_attrdef d ON p.classid = 'pg_attrdef'::regclass AND p.objid = d.oid
+	JOIN pg_class q ON p.refclassid = 'pg_class'::regclass AND q.oid = p.refobjid AND q.relkind = 'S'
+	JOIN pg_class k ON k.oid = d.adrelid JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum = d.adnum`
 
 // readPostgres reads pg_catalog of a PostgreSQL server.
 func (r *reader) readPostgres(ctx context.Context) {
+	r.each(ctx, "SELECT {schema}", func(v row) {
+		if !v[0].Valid {
+			r.err = errors.New("the search_path names no schema that is there: set it in the DSN")
+		}
+	})
 	r.readTables(ctx, `SELECT relname::text, CASE relkind WHEN 'v' THEN 'view ' || relname WHEN 'm' THEN 'materialized view ' || relname
 				WHEN 'f' THEN 'foreign table ' || relname || ', which is not copied' END, '', obj_description(oid, 'pg_class'),
 			CASE relkind WHEN 'p' THEN 'partitioned: Schema makes a table without partitions' END,
@@ -26,7 +47,7 @@ func (r *reader) readPostgres(ctx context.Context) {
 	})
 	// Servers note things of their own among the options of a column, such as pg_attver from 15.20 on: users can
 	// set no such option.
-	r.readColumns(ctx, `SELECT k.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
+	r.readColumns(ctx, `SELECT k.relname::text, a.attname::text, COALESCE(`+postgresDomain+`, format_type(a.atttypid, a.atttypmod)), NOT a.attnotnull,
 			CASE WHEN a.attgenerated = '' AND NOT numbered THEN expression END,
 			CASE a.attgenerated WHEN '' THEN '' WHEN 'v' THEN '(' || expression || ') VIRTUAL' ELSE '(' || expression || ') STORED' END,
 			COALESCE((SELECT quote_ident(l.collname) FROM pg_collation l WHERE l.oid = a.attcollation AND a.attcollation <> t.typcollation), ''),
@@ -67,10 +88,30 @@ func (r *reader) readPostgres(ctx context.Context) {
 			OR f.contype = 'f' AND COALESCE(to_jsonb(f) ->> 'conenforced', 'true') = 'true' AND (f.condeferrable OR f.confmatchtype <> 's' OR NOT f.convalidated OR to_jsonb(f) ->> 'confdelsetcols' <> ''))
 		UNION ALL SELECT k.relname::text, 'check ' || f.conname || ' ' || pg_get_constraintdef(f.oid) FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid
 		WHERE f.contype = 'c' AND k.relnamespace = {schema}::regnamespace
-		UNION ALL SELECT k.relname::text, 'exclusion constraint ' || f.conname || ': ' || pg_get_indexdef(f.conindid, 0, true)
+		UNION ALL SELECT k.relname::text, 'exclusion constraint ' || f.conname || ': ' || pg_get_constraintdef(f.oid)
 		FROM pg_constraint f JOIN pg_class k ON k.oid = f.conrelid WHERE f.contype = 'x' AND k.relnamespace = {schema}::regnamespace
 		UNION ALL SELECT k.relname::text, 'trigger ' || g.tgname FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid
 		WHERE NOT g.tgisinternal AND k.relnamespace = {schema}::regnamespace
+		UNION ALL SELECT NULL, 'the encoding is SQL_ASCII: a text that is not UTF-8 stops the merge' WHERE getdatabaseencoding() = 'SQL_ASCII'
+		UNION ALL SELECT NULL, 'the encoding is ' || getdatabaseencoding() || ': texts are copied by their characters, to a target of encoding UTF8'
+		WHERE getdatabaseencoding() NOT IN ('UTF8', 'SQL_ASCII')
+		UNION ALL SELECT NULL, count(*) || ' large objects, which are not copied' FROM pg_largeobject_metadata HAVING count(*) > 0
+		UNION ALL SELECT k.relname::text, 'column ' || a.attname || ': if its numbers are large objects, those are not copied'
+		FROM pg_attribute a JOIN pg_class k ON k.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid
+		WHERE k.relnamespace = {schema}::regnamespace AND k.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped AND t.typname IN ('oid', 'lo')
+		UNION ALL SELECT k.relname::text, 'column ' || a.attname || ': if the labels of its paths are ids, it is a list with the separator .'
+		FROM pg_attribute a JOIN pg_class k ON k.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid
+		WHERE k.relnamespace = {schema}::regnamespace AND k.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped AND t.typname = 'ltree'
+		UNION ALL SELECT k.relname::text, 'domain ' || format_type(a.atttypid, NULL) || ' of column ' || a.attname || ': Schema makes it ' || `+postgresDomain+`
+		FROM pg_attribute a JOIN pg_class k ON k.oid = a.attrelid
+		WHERE k.relnamespace = {schema}::regnamespace AND k.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped AND `+postgresDomain+` IS NOT NULL
+		UNION ALL SELECT m.relname::text, 'column ' || m.attname || ': sequence ' || m.seq::regclass || ' numbers ' || string_agg(o.relname || '.' || o.attname, ', ' ORDER BY o.relname, o.attname)
+			|| ' too: the target numbers each for itself, so that new ids of the two may be equal'
+		FROM (`+postgresSequences+`) m JOIN (`+postgresSequences+`) o ON o.seq = m.seq AND (o.oid, o.attnum) <> (m.oid, m.attnum)
+		WHERE m.relnamespace = {schema}::regnamespace GROUP BY m.seq, m.relname, m.attname
+		UNION ALL SELECT NULL, 'schema ' || n.nspname || ' of the search_path: its tables are not merged: name it and ' || current_schema() || ' under databases'
+		FROM pg_namespace n WHERE n.nspname = ANY (current_schemas(false)) AND n.oid <> {schema}::regnamespace AND '' IN ({schemas})
+			AND EXISTS (SELECT FROM pg_class k WHERE k.relnamespace = n.oid AND k.relkind IN ('r', 'p') AND k.relname NOT LIKE 'snow\_%')
 		UNION ALL SELECT NULL, 'type ' || format_type(t.oid, NULL) FROM pg_type t WHERE t.typnamespace = {schema}::regnamespace
 			AND t.typtype IN ('d', 'r', 'c') AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = t.typrelid AND k.relkind <> 'c')
 		UNION ALL SELECT NULL, 'routine ' || oid::regprocedure::text FROM pg_proc p WHERE pronamespace = {schema}::regnamespace

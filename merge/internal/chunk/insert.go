@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardsnow/snow/merge/internal/dialect"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // An Inserter inserts rows into one table, with a prepared statement for as many
@@ -16,11 +17,12 @@ type Inserter struct {
 	columns []*plan.Column
 	full    *sql.Stmt
 	rows    int    // that full takes
+	most    int    // about how many bytes a statement has, 0 before it is known
 	texts   []bool // which columns of the target take no integer
 }
 
-// MostInserted is how many rows a statement inserts, and mostSent about how
-// many bytes: servers refuse statements that are too long.
+// MostInserted is how many rows a statement inserts, and mostSent about how many bytes, or half of the server's
+// max_allowed_packet: servers refuse statements that are too long.
 const (
 	MostInserted = 500
 	mostSent     = 1 << 20
@@ -50,10 +52,15 @@ func (i *Inserter) text(rows int) string {
 
 // Write inserts rows, which have a value for each column.
 func (i *Inserter) Write(ctx context.Context, rows [][]any) error {
+	if err := i.measure(ctx); err != nil {
+		return err
+	}
 	for len(rows) > 0 {
-		n, sent := 0, 0
-		for n < len(rows) && n < i.rows && (n == 0 || sent < mostSent) {
-			sent += SizeOf(rows[n])
+		n, sent := 1, SizeOf(rows[0])
+		for n < len(rows) && n < i.rows {
+			if sent += SizeOf(rows[n]); sent > i.most {
+				break
+			}
 			n++
 		}
 		if err := i.some(ctx, rows[:n]); err != nil {
@@ -62,6 +69,22 @@ func (i *Inserter) Write(ctx context.Context, rows [][]any) error {
 		rows = rows[n:]
 	}
 	return nil
+}
+
+// measure finds out how long a statement may be.
+func (i *Inserter) measure(ctx context.Context) error {
+	if i.most > 0 {
+		return nil
+	}
+	if i.most = mostSent; i.s.Engine.Kind != sqlsnow.MySQL {
+		return nil
+	}
+	var packet int
+	err := i.s.QueryRowContext(ctx, "SELECT @@max_allowed_packet").Scan(&packet)
+	i.most = min(mostSent, packet/2)
+	// placeholders are part of the statement that is prepared
+	i.rows = max(1, min(i.rows, packet/2/(3*len(i.columns)+1)))
+	return err
 }
 
 func (i *Inserter) some(ctx context.Context, rows [][]any) error {

@@ -33,6 +33,15 @@ func readIn(ctx context.Context, e *dialect.Dialect, q Queryer, table, list stri
 	for part := range slices.Chunk(keys, min(MaxIn, e.MaxParams/max(1, len(by)))) {
 		condition, args := keysIn(e, by, part)
 		rows, err := ReadAll(ctx, e, q, "SELECT "+list+" FROM "+e.Table(table)+" WHERE "+condition, columns, args)
+		if e.LacksCharacter(err) { // so that no row has that key, but there may be rows with others
+			if half := len(part) / 2; half == 0 {
+				rows, err = nil, nil
+			} else if rows, err = readIn(ctx, e, q, table, list, columns, by, part[:half]); err == nil {
+				var rest [][]any
+				rest, err = readIn(ctx, e, q, table, list, columns, by, part[half:])
+				rows = append(rows, rest...)
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +51,8 @@ func readIn(ctx context.Context, e *dialect.Dialect, q Queryer, table, list stri
 }
 
 // A Span reads rows whose keys follow on each other in a table of MySQL, or nearly, one part of the table after
-// another. The zero value is ready for use by one goroutine.
+// another. Without it, a merge of 400,000 rows between two MariaDBs took 7 % more processor time. The zero value is
+// ready for use by one goroutine.
 type Span struct {
 	sparse bool   // there are too many other rows for it to be worth while
 	gap    uint64 // how far apart the keys are, if other rows in between were passed over
@@ -177,7 +187,8 @@ func integersIn(e *dialect.Dialect, columns []*plan.Column, keys [][]any) (strin
 
 // Runs calls do with a condition on a column of integers, and its arguments, for some of ids at a time, which
 // ascend and differ. Ids that are near to each other are a range, which a server reads faster than as many single
-// rows: so there may be rows of other ids, which the caller passes over.
+// rows: so there may be rows of other ids, which the caller passes over. Without ranges, a merge of 200,000 rows between
+// two MariaDBs took 6 % more processor time where half of the rows kept their ids.
 func Runs(e *dialect.Dialect, column string, ids []int64, do func(condition string, args []any) error) error {
 	for len(ids) > 0 {
 		n := min(len(ids), MaxIDs)

@@ -162,12 +162,14 @@ func (r *round) parent(i int, column *plan.Column, v any) (parent *plan.Table, h
 		return r.plan.Table(column.Refers[0].Table), true
 	case plan.RolePolymorphic:
 		by := sqlvalue.Text(r.value(i, r.table.Column(column.By)))
-		for _, ref := range column.Refers {
-			if ref.Value == by {
-				return r.plan.Table(ref.Table), ref.Table != ""
-			}
+		switch kind, _ := column.Kind(by); {
+		case kind == nil:
+			return nil, true
+		case kind.Role != plan.RoleReference:
+			return nil, sqlvalue.Text(v) != ""
+		default:
+			return r.plan.Table(kind.Refers[0].Table), kind.Refers[0].Table != ""
 		}
-		return nil, true
 	case plan.RoleList, plan.RoleJSON, plan.RolePacked:
 		return nil, sqlvalue.Text(v) != ""
 	}

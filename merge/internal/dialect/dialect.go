@@ -54,11 +54,16 @@ type Carrier uint8
 // The carriers.
 const (
 	CarryText    Carrier = iota // string
-	CarryInteger                // int64; string where that does not fit
+	CarryInteger                // int64; string where that does not fit, or there is a fraction
 	CarryFloat                  // float64
 	CarryBytes                  // []byte
 	CarryNative                 // int64, float64, string or []byte: SQLite's values have types of their own
 )
+
+// isID reports whether each value of a column is the id of a row: so a decimal is an integer there.
+func isID(c *plan.Column) bool {
+	return c.Role == plan.RoleKey || c.Role == plan.RoleReference || c.Role == plan.RolePolymorphic
+}
 
 // Of returns the Dialect of d, or a [*plan.Error].
 func Of(d sqlsnow.Dialect) (*Dialect, error) {
@@ -153,6 +158,11 @@ func (d *Dialect) Failed(op string, err error) error {
 
 // IsBusy reports whether err is one of another transaction in the way.
 func (d *Dialect) IsBusy(err error) bool { return d.Kind.Classify(err) == sqldialect.Busy }
+
+// LacksCharacter reports whether err is one of a text that a database of PostgreSQL has no characters for.
+func (d *Dialect) LacksCharacter(err error) bool {
+	return err != nil && d.Kind == sqldialect.Postgres && sqldialect.Code(err) == "22P05"
+}
 
 // IsMissing reports whether err is one of a table or column that does not exist.
 func (d *Dialect) IsMissing(err error) bool {

@@ -35,10 +35,10 @@ var mysql = sync.OnceValue(func() *Dialect {
 			case "year":
 				return CarryInteger // the text '0' would be 2000
 			}
-			switch sqltype.Of(sqlsnow.MySQL, c.Type).Kind {
-			case sqltype.Bytes:
+			switch kind := sqltype.Of(sqlsnow.MySQL, c.Type).Kind; {
+			case kind == sqltype.Bytes:
 				return CarryBytes
-			case sqltype.Integer:
+			case kind == sqltype.Integer, kind == sqltype.Decimal && isID(c):
 				return CarryInteger
 			}
 			return CarryText

@@ -12,14 +12,16 @@ import (
 var postgres = sync.OnceValue(func() *Dialect {
 	// In one message, so that they come to one server connection even through a pooler.
 	const plain = "; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL extra_float_digits = 3" +
-		"; SET LOCAL bytea_output = 'hex'; SET LOCAL standard_conforming_strings = on"
+		"; SET LOCAL bytea_output = 'hex'; SET LOCAL standard_conforming_strings = on" +
+		// without it the server takes texts, and returns them, in the encoding of its database
+		"; SET LOCAL client_encoding = 'UTF8'; SET LOCAL quote_all_identifiers = off"
 	// a pause must not end it; a transaction that writes has the server's limit
 	const idle = "; SET LOCAL idle_in_transaction_session_timeout = 0"
 	carrier := func(c *plan.Column) Carrier {
-		switch sqltype.Of(sqlsnow.Postgres, c.Type).Kind {
-		case sqltype.Integer:
+		switch kind := sqltype.Of(sqlsnow.Postgres, c.Type).Kind; {
+		case kind == sqltype.Integer, kind == sqltype.Decimal && isID(c):
 			return CarryInteger
-		case sqltype.Bytes:
+		case kind == sqltype.Bytes:
 			return CarryBytes
 		}
 		return CarryText
@@ -31,7 +33,7 @@ var postgres = sync.OnceValue(func() *Dialect {
 		Writers:   16,
 		RowValues: true,
 		read: func(column string, c *plan.Column) string {
-			if carrier(c) == CarryText {
+			if carrier(c) == CarryText || sqltype.Of(sqlsnow.Postgres, c.Type).Kind == sqltype.Decimal {
 				return column + "::text"
 			}
 			return column

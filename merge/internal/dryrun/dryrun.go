@@ -29,12 +29,6 @@ func Forecast(ctx context.Context, j *work.Job) (_ *report.Forecast, err error) 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.conns.Close()) }()
-	if j.Writers > 1 && d.throttle == nil && !j.Engine.Within { // a pooler may have one connection only
-		if d.ahead, err = j.Connect(ctx); err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, d.ahead.Close()) }()
-	}
 	d.before.Conns = d.conns
 	d.next = map[*plan.Table]uint64{}
 	d.conflicts = clash.New(j.Plan, d.conns, d.merged)
@@ -207,7 +201,7 @@ func (d *dryRun) follow(ctx context.Context, s *ledger.SourceTable) error {
 
 // each calls do with the rows of a source table, one batch after another.
 func (d *dryRun) each(ctx context.Context, t *ledger.SourceTable, progress *work.Progress, do func(ctx context.Context, rows [][]any) error) error {
-	rows := work.Rows{Table: t, Conns: d.conns, Ahead: d.ahead, Pace: d.PaceOf(t), Throttle: d.throttle, Progress: progress}
+	rows := work.Rows{Table: t, Conns: d.conns, Pace: d.PaceOf(t), Throttle: d.throttle, Progress: progress}
 	return rows.Each(ctx, d.Job, func(ctx context.Context, rows [][]any) (int, error) {
 		return chunk.SizeOf(rows...), do(ctx, rows)
 	})

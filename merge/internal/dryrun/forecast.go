@@ -21,7 +21,6 @@ import (
 type dryRun struct {
 	*work.Job
 	conns     *chunk.Conns
-	ahead     *chunk.Conns // reads rows ahead; nil if nothing does
 	forecast  *report.Forecast
 	conflicts *clash.Finder
 	merged    *clash.RememberedIdentities

@@ -100,7 +100,7 @@ var builtin = map[string]bool{
 // try calls do with a trial, or with nil if the table needs none. What the trial writes is undone.
 func try(ctx context.Context, d *dryRun, t *plan.Table, do func(trier) error) error {
 	target := d.before.Target.TableLike(t.Name)
-	if target == nil {
+	if target == nil || t.IDs.AreNumbers() && len(t.NewIDs) > 0 && d.before.Numbers[t.Name] == nil { // which is told of already
 		return do(nil)
 	}
 	why := reason(d, t, target, d.before.Sources)
@@ -166,7 +166,11 @@ func trialStatements(ctx context.Context, d *dryRun, t *plan.Table) (statements 
 	e, name := d.Engine, d.conns.Target.Engine.Table(t.Name)
 	switch e.Kind {
 	case sqlsnow.MySQL:
-		statements = []string{"CREATE TEMPORARY TABLE " + trialTable + " LIKE " + name}
+		statement, err := mysqlTrial(ctx, d.conns.Target, name)
+		if err != nil {
+			return nil, err
+		}
+		statements = []string{statement}
 	case sqlsnow.Postgres:
 		statements = []string{"CREATE TEMPORARY TABLE " + trialTable + " (LIKE " + name + " INCLUDING ALL)"}
 	default:
@@ -194,4 +198,31 @@ func trialStatements(ctx context.Context, d *dryRun, t *plan.Table) (statements 
 	}
 	list := e.QuoteAll(names)
 	return append(statements, "INSERT INTO "+trialTable+" ("+list+") SELECT "+list+" FROM "+name), nil
+}
+
+// What a temporary table of MySQL can't have, and no row depends on: full texts, foreign keys, partitions,
+// versions.
+var (
+	permanentLine  = regexp.MustCompile("(?m)^  (?:FULLTEXT KEY|CONSTRAINT `(?:[^`]|``)+` FOREIGN KEY) .*\n")
+	permanentRest  = regexp.MustCompile(`(?s)\n(?:/\*!\d+ )? ?PARTITION BY .*$`)
+	permanentWords = regexp.MustCompile(` (?:WITH SYSTEM VERSIONING|(?:DATA|INDEX) DIRECTORY='[^']*')`)
+	trialHead      = regexp.MustCompile("^CREATE TABLE `(?:[^`]|``)+` ")
+)
+
+// mysqlTrial returns the statement that makes a temporary table like one of MySQL.
+func mysqlTrial(ctx context.Context, s *chunk.Session, table string) (string, error) {
+	var name, text string
+	if err := s.QueryRowContext(ctx, "SHOW CREATE TABLE "+table).Scan(&name, &text); err != nil {
+		return "", err
+	}
+	end := strings.LastIndex(text, "\n) ")
+	if end < 0 {
+		end = len(text)
+	}
+	body, options := permanentLine.ReplaceAllString(text[:end]+"\n", ""), permanentWords.ReplaceAllString(permanentRest.ReplaceAllString(text[end:], ""), "")
+	if body+strings.TrimPrefix(options, "\n") == text {
+		return "CREATE TEMPORARY TABLE " + trialTable + " LIKE " + table, nil
+	}
+	body = strings.TrimSuffix(strings.TrimSuffix(body, "\n"), ",")
+	return trialHead.ReplaceAllString(body, "CREATE TEMPORARY TABLE "+trialTable+" ") + options, nil
 }

@@ -16,7 +16,7 @@ func (s *solver) borrows(k *key, c *claim) (points float64) {
 	if k == nil || k.text || !c.fit.known || c.fit.found.share() < likely {
 		return 0
 	}
-	if k.counted && refname.Alike(k.name.Stem, k.thing) >= 3.5 { // it is named after its own rows, too
+	if refname.Alike(k.name.Stem, k.thing) >= 1 || s.inherits(k, c.key) { // it is named after its own rows
 		return 0
 	}
 	var all inclusion
@@ -58,7 +58,7 @@ func (s *solver) borrows(k *key, c *claim) (points float64) {
 	}
 	filled /= float64(sources)
 	switch {
-	case equal && (gaps || len(sizes) > 1):
+	case equal && all.of >= 8*sources && (gaps || len(sizes) > 1 && all.of >= FewestUnnamed*sources):
 		points = 4
 	case filled < 0.5:
 		points = 2
@@ -71,4 +71,12 @@ func (s *solver) borrows(k *key, c *claim) (points float64) {
 		points += min(2, float64(sources))
 	}
 	return points
+}
+
+// inherits reports whether the rows of one table are read with those of the other, as of PostgreSQL's heirs.
+func (s *solver) inherits(k, elder *key) bool {
+	return slices.ContainsFunc(s.names, func(source string) bool {
+		t := s.catalogs[source].Table(elder.table.Name)
+		return t != nil && slices.Contains(t.Heirs, k.table.Name)
+	})
 }

@@ -17,7 +17,7 @@ func (i *inspector) keys() {
 			continue
 		}
 		c := t.Column(t.PrimaryKey[0])
-		if c == nil || c.Generated != "" || sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer {
+		if c == nil || c.Generated != "" || !sqltype.Of(i.dialect, c.Type).IsNumber() {
 			continue
 		}
 		if slices.ContainsFunc(t.ForeignKeys, func(k *plan.ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {

@@ -7,8 +7,9 @@
 //	unique_keys.go   keys beside another primary key
 //	dates.go         columns with the time of creation
 //	combine.go       one plan of several catalogs
-//	shared_rows.go   rows that sources share: dictionaries, and clashes in unique keys
-//	followers.go     texts that would not follow a row that is renamed
+//	shared_rows.go   rows that sources share: dictionaries, tables that are the same, and clashes in unique keys
+//	suffix.go        what becomes of texts that clash
+//	followers.go     texts that follow a row that is renamed
 //	questions.go     verdicts as questions, one for all columns of one meaning; evidence.go: what speaks for them
 //	solve.go         whose ids columns hold, for the schema as a whole
 //	score.go         points of evidence for one column and one key

@@ -37,18 +37,12 @@ func (s *solver) field(t *plan.Table, c *plan.Column) *field {
 		return nil
 	}
 	typ := sqltype.Of(s.dialect, c.Type)
-	f := &field{table: t, column: c, name: s.vocabulary.Read(c.Name), thing: s.vocabulary.thing(t.Name), values: ids{}, rows: map[string]map[int64]int{}, bits: typ.Bits, text: typ.Kind == sqltype.Text}
-	if typ.Kind != sqltype.Integer && typ.Kind != sqltype.Text {
+	f := &field{table: t, column: c, name: s.vocabulary.ReadIn(bare(s.plan, t.Name), c.Name), thing: s.vocabulary.thing(t.Name), values: ids{}, rows: map[string]map[int64]int{}, bits: typ.Bits, text: typ.Kind == sqltype.Text}
+	if !typ.IsNumber() && typ.Kind != sqltype.Text {
 		return nil
 	}
 	f.flags = true
-	top := int64(math.MaxInt64)
-	if typ.Kind == sqltype.Integer && typ.Bits < 64 {
-		top = 1<<(typ.Bits-1) - 1
-		if typ.Unsigned {
-			top = 1<<typ.Bits - 1
-		}
-	}
+	top := typ.Highest()
 	numbers, others := 0, 0
 	for source, values := range s.evidence.values(t, c.Name) {
 		all := distinct(values)
@@ -103,15 +97,17 @@ func (s *solver) isKey(f *field) bool {
 	if f.column.Role == plan.RoleKey {
 		return !f.text
 	}
-	own := refname.Alike(f.name.Stem, f.thing) >= 5 || !f.member && len(f.name.Stem) == 0
+	own := refname.Alike(f.name.Stem, f.thing) >= 5 || len(f.name.Stem) == 0
 	if f.text || f.alone || f.column.Nullable || len(f.column.Sources) > 0 || f.table.Key() != nil {
 		return false
 	}
-	if !own || len(f.table.PrimaryKey) == 0 || !s.counted(f) || !s.unique(f) {
+	if !own || !s.counted(f) || !s.unique(f) {
 		return false
 	}
 	alone := []string{f.column.Name}
-	if !slices.ContainsFunc(f.table.Unique, func(u *plan.Unique) bool { return slices.Equal(u.Columns, alone) }) {
+	if len(f.table.PrimaryKey) == 0 {
+		f.table.PrimaryKey = alone
+	} else if !slices.ContainsFunc(f.table.Unique, func(u *plan.Unique) bool { return slices.Equal(u.Columns, alone) }) {
 		f.unique = &plan.Unique{Columns: alone, Rule: plan.RuleFail}
 		f.table.Unique = append(f.table.Unique, f.unique)
 	}
@@ -153,7 +149,10 @@ func (s *solver) used(ctx context.Context, f *field) bool {
 
 // newKey reads the ids of a key.
 func (s *solver) newKey(ctx context.Context, f *field) *key {
-	k := &key{field: f, of: f.thing, ids: map[string][]int64{}, counted: s.counted(f) && s.used(ctx, f)}
+	k := &key{field: f, of: f.thing, ids: map[string][]int64{}, counted: s.counted(f)}
+	if k.unused = k.counted && !s.used(ctx, f); k.unused {
+		k.counted = false
+	}
 	k.as = refname.NewKey(f.as(), k.counted)
 	for _, source := range s.plan.SourcesOf(f.table) {
 		sampled := s.samples[tableOf{source, f.table.Name}]

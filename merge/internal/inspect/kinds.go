@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -38,6 +39,17 @@ func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Colu
 		return
 	}
 	whole := f.having(ctx, c, values, likely)
+	read := f.vocabulary.ReadReference(c.Name)
+	alike := func(t *plan.Table) float64 {
+		thing := f.vocabulary.thing(t.Name)
+		if points := refname.Alike(read.Stem, thing); points > 0 || !read.EndsInRole() || !refname.OfPeople(thing) {
+			return points
+		}
+		return 1
+	}
+	slices.SortStableFunc(whole, func(a, b *plan.Table) int {
+		return cmp.Or(cmp.Compare(alike(b), alike(a)), cmp.Compare(f.highest(a), f.highest(b)))
+	})
 	var best *division
 	for _, by := range t.Columns {
 		d := f.divide(ctx, t, c, by, whole)
@@ -60,39 +72,43 @@ func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Colu
 }
 
 // mayDivide reports whether by may say whose ids c has, and whether it is named so. Beside a column that is not named
-// like ids, by is a member of the primary key, or named like a kind.
-func (f *referenceFinder) mayDivide(t *plan.Table, c, by *plan.Column) (may, named bool) {
+// like ids, by is a member of the primary key, or named like a kind, and it is that where the whole of the ids is of one
+// table.
+func (f *referenceFinder) mayDivide(t *plan.Table, c, by *plan.Column, whole bool) (may, named bool) {
 	kind := sqltype.Of(f.dialect, by.Type).Kind
 	if by == c || by.Role != plan.RolePlain || by.Generated != "" || by.Name == t.Created || kind == sqltype.Time || kind == sqltype.Bytes || kind == sqltype.JSON {
 		return false, false
 	}
 	w, read := f.vocabulary.Read(by.Name).Words, f.vocabulary.ReadReference(c.Name)
 	kindly := len(w) > 0 && refname.IsKind(w[len(w)-1])
-	named = kindly && (len(w) == 1 || slices.Equal(w[:len(w)-1], read.Stem))
-	return read.Named() || !read.Quantity && (kindly || slices.Contains(t.PrimaryKey, by.Name)), named
+	named = kindly && slices.Equal(w[:len(w)-1], read.Stem)
+	return kindly && !read.Quantity || !whole && (read.Named() || !read.Quantity && slices.Contains(t.PrimaryKey, by.Name)), named
 }
 
-// divide returns how the values of by divide the ids of c, or nil if they do not. If the whole of the ids is of one
-// table, only a column that is named so divides them.
+// divide returns how the values of by divide the ids of c, or nil if they do not.
 func (f *referenceFinder) divide(ctx context.Context, t *plan.Table, c, by *plan.Column, whole []*plan.Table) *division {
-	may, named := f.mayDivide(t, c, by)
+	may, named := f.mayDivide(t, c, by, len(whole) > 0)
 	groups := f.groups(t, c.Name, by.Name)
-	d, most := &division{by: by, named: named && len(f.vocabulary.Read(by.Name).Words) > 1}, mostKinds
+	d, most := &division{by: by, named: named}, mostKinds
 	if named {
 		most = mostNamedKinds
 	}
-	if !may || len(groups) > most || !d.named && (len(groups) < 2 || len(whole) > 0 && !named) {
+	if !may || len(groups) > most || !named && len(groups) < 2 {
 		return nil
 	}
-	of := f.ofKinds(ctx, c, groups, whole)
+	of, doubt := f.ofKinds(ctx, c, groups, whole, named)
 	tables, told := map[string]bool{}, false
 	for _, value := range slices.Sorted(maps.Keys(groups)) {
 		var found parentage
-		if d.named {
-			name := refname.Reading{ID: true, Stem: f.vocabulary.thing(value[strings.LastIndexAny(value, `\/.:`)+1:])}
-			found = f.parents(ctx, t, c, name, groups[value])
+		thing := f.vocabulary.thing(value[strings.LastIndexAny(value, `\/.:`)+1:])
+		if named {
+			found = f.parents(ctx, t, c, refname.Reading{ID: true, Stem: thing}, groups[value])
 		}
-		if told = told || found.table != nil; found.table == nil {
+		told = told || found.table != nil
+		if found.table == nil && named && many(groups[value]) {
+			found = f.inShort(ctx, c, thing, groups[value], found)
+		}
+		if found.table == nil {
 			found = cmp.Or(of[value], found)
 		}
 		r := &plan.Reference{Value: value}
@@ -109,39 +125,65 @@ func (f *referenceFinder) divide(ctx context.Context, t *plan.Table, c, by *plan
 	}
 	switch {
 	case len(whole) > 0 && !told && len(tables) < 2: // they are the ids of that table, as far as values tell
-		if d.named && len(groups) > 1 {
+		if named && len(groups) > 1 {
 			f.kindOf[c] = by
 		}
 		return nil
 	case d.clear == 0:
+		if doubt {
+			f.kindOf[c] = by
+		}
 		return nil
 	}
 	return d
 }
 
-// ofKinds returns the tables whose ids those of each kind are, as far as values tell: the ids of the kind are among
-// them, and most ids of the kinds of other tables are not. Kinds of one table support each other. Where tables have the
-// whole of the ids, a kind is of the least table that has its ids, and that they reach. They must also reach the ids of a
-// table for a column that is not named like ids.
-func (f *referenceFinder) ofKinds(ctx context.Context, c *plan.Column, groups map[string]ids, whole []*plan.Table) map[string]parentage {
-	named := f.vocabulary.ReadReference(c.Name).Named()
-	having, enough := map[*plan.Table][]string{}, map[*plan.Table]bool{} // the kinds whose ids a table has
-	for value, of := range groups {
-		for _, parent := range f.having(ctx, c, of, likely) {
-			having[parent] = append(having[parent], value)
-			enough[parent] = enough[parent] || many(of)
+// inShort looks for the table that a kind is short for, such as msg for messages, or else for one of people if the kind
+// is.
+func (f *referenceFinder) inShort(ctx context.Context, c *plan.Column, kind []string, values ids, found parentage) parentage {
+	for _, same := range []func(thing []string) bool{
+		func(thing []string) bool { return refname.Shortens(strings.Join(kind, ""), strings.Join(thing, "")) },
+		func(thing []string) bool { return refname.OfPeople(kind) && refname.OfPeople(thing) },
+	} {
+		for _, parent := range f.having(ctx, c, values, likely) {
+			if same(f.vocabulary.thing(parent.Name)) {
+				return parentage{table: parent, why: fmt.Sprintf("all of its %d sampled values could be ids of %s, and it is named like that", values.count(), parent.Name)}
+			}
 		}
 	}
-	found, told := map[string]parentage{}, slices.Clone(whole)
+	return found
+}
+
+// ofKinds returns the tables whose ids those of each kind are, as far as values tell: the ids of the kind are among
+// them, and most ids of the kinds of other tables are not. Kinds of one table support each other. Where tables have the
+// whole of the ids, a kind is of another table if it has all of its ids and ends where that does. There is a doubt where
+// the ids of a kind are too few to tell.
+func (f *referenceFinder) ofKinds(ctx context.Context, c *plan.Column, groups map[string]ids, whole []*plan.Table, named bool) (found map[string]parentage, doubt bool) {
+	named = named || f.vocabulary.ReadReference(c.Name).Named()
+	having, enough := map[*plan.Table][]string{}, map[*plan.Table]bool{} // the kinds whose ids a table has
+	for _, value := range slices.Sorted(maps.Keys(groups)) {
+		for _, parent := range f.having(ctx, c, groups[value], likely) {
+			having[parent] = append(having[parent], value)
+			enough[parent] = enough[parent] || many(groups[value])
+		}
+	}
+	var told []*plan.Table
+	found, told = map[string]parentage{}, slices.Clone(whole[:min(1, len(whole))])
 	for _, value := range slices.Sorted(maps.Keys(groups)) {
 		of := groups[value]
 		var parents []*plan.Table
 		for _, parent := range f.plan.Tables {
-			tells := func() bool {
-				return (len(whole) == 0 && named || f.filled(of, parent)) && (len(whole) > 0 || f.tells(ctx, groups, having[parent], parent))
-			}
-			if enough[parent] && slices.Contains(having[parent], value) && tells() {
+			switch {
+			case !slices.Contains(having[parent], value) || slices.Contains(whole, parent):
+			case len(whole) > 0:
+				if enough[parent] && f.ends(of, parent, whole) {
+					parents = append(parents, parent)
+				}
+			case !f.tells(ctx, groups, having[parent], parent):
+			case enough[parent] && (named || f.beyondChance(of, parent)):
 				parents = append(parents, parent)
+			default:
+				doubt = doubt || of.count() >= fewestLarge
 			}
 		}
 		if len(parents) == 0 {
@@ -150,21 +192,25 @@ func (f *referenceFinder) ofKinds(ctx context.Context, c *plan.Column, groups ma
 		slices.SortStableFunc(parents, func(a, b *plan.Table) int { return cmp.Compare(f.highest(a), f.highest(b)) })
 		why := "and most of the others are not"
 		if len(whole) > 0 {
-			why = "and the first of these has no more than they reach"
+			why = "which ends where they do, and the others go on"
 		}
 		found[value] = parentage{table: parents[0], why: "all of its sampled values could be ids of " + strings.Join(names(parents), ", ") + ", " + why}
 		told = append(told, parents[0])
 	}
+	if len(found) == 0 {
+		return nil, doubt
+	}
 	for _, value := range slices.Sorted(maps.Keys(groups)) { // those that are too few to tell
 		if of := groups[value]; found[value].table == nil && of.count() > 0 {
 			for _, parent := range told {
-				if f.lookUp(ctx, of, parent, parent.Key()).share() == 1 {
-					found[value] = parentage{table: parent, why: fmt.Sprintf("all of its %d sampled values could be ids of %s, as others are", of.count(), parent.Name)}
+				if hits := f.lookUp(ctx, of, parent, parent.Key()); hits.share() == 1 || hits.share() >= likely && slices.Contains(whole, parent) {
+					found[value] = parentage{table: parent, why: fmt.Sprintf("%s sampled values could be ids of %s, as others are", hits, parent.Name)}
+					break
 				}
 			}
 		}
 	}
-	return found
+	return found, doubt
 }
 
 // tells reports whether a table has the ids of some kinds alone.
@@ -187,13 +233,44 @@ func (f *referenceFinder) highest(t *plan.Table) (sum float64) {
 	return sum
 }
 
-// filled reports whether values reach over the ids of a table in each source.
-func (f *referenceFinder) filled(values ids, t *plan.Table) bool {
+// ends reports whether values end where the ids of a table do, in each source, and that is no accident: they would go on
+// if they were ids of the tables that have the whole.
+func (f *referenceFinder) ends(values ids, t *plan.Table, whole []*plan.Table) bool {
+	accident := 0.0 // as a logarithm
 	for source, of := range values {
+		if len(of) == 0 {
+			continue
+		}
 		r := f.ranges[tableOf{source, t.Name}]
-		if len(of) > 0 && (!r.any || float64(slices.Max(of)) < 0.8*float64(r.max)) {
+		most := math.MaxFloat64
+		for _, w := range whole {
+			most = min(most, float64(f.ranges[tableOf{source, w.Name}].max))
+		}
+		if !r.any || len(of) >= 8 && float64(slices.Max(of)) < 0.8*float64(r.max) {
 			return false
 		}
+		accident += float64(len(of)) * math.Log(float64(r.max)/max(most, 1))
 	}
-	return true
+	return accident < unlikely
+}
+
+// unlikely is the logarithm of what is no accident.
+const unlikely = -9
+
+// beyondChance reports whether it is no accident that values are ids of a table, since it lacks many numbers.
+func (f *referenceFinder) beyondChance(values ids, t *plan.Table) bool {
+	accident := 0.0
+	for source, of := range values {
+		all, known := f.keyIDs[tableOf{source, t.Name}]
+		if len(of) == 0 || known && len(all) == 0 {
+			continue
+		}
+		if !known {
+			return true
+		}
+		most := slices.Max(of)
+		n, _ := slices.BinarySearch(all, most+1)
+		accident += float64(len(of)) * math.Log(float64(max(1, n))/float64(most))
+	}
+	return accident < unlikely
 }

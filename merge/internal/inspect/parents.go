@@ -146,7 +146,7 @@ func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 		}
 	}
 	s := sqltype.Of(f.dialect, c.Type)
-	return found, s.Kind == sqltype.Integer && s.Bits >= 16 || s.Kind == sqltype.Text && found.count() > 0
+	return found, s.IsNumber() && (s.Bits == 0 || s.Bits >= 16) || s.Kind == sqltype.Text && found.count() > 0
 }
 
 // groups returns the ids of a column by the values of another one.

@@ -48,7 +48,9 @@ func (s *solver) ask() {
 				groups = append(groups, g)
 			}
 		default:
-			g = f.askPlain(foreign, unclear, numbers)
+			if g = f.askPlain(foreign, unclear, numbers); g == nil && s.kindOf[f.column] != nil {
+				g = numbers
+			}
 		}
 		if g != nil {
 			g.fields = append(g.fields, f)
@@ -69,13 +71,16 @@ func (s *solver) ask() {
 // askKey returns the question about a key, or nil if it is certain.
 func (s *solver) askKey(f *field, counted, static, lent *group) *group {
 	k := s.keyOf(f)
-	referred := slices.ContainsFunc(s.fields, func(f *field) bool { return f.verdict.key == k })
+	referred := slices.ContainsFunc(s.fields, func(f *field) bool { return f.verdict.key == k }) ||
+		slices.ContainsFunc(s.plan.Tables, func(t *plan.Table) bool {
+			return slices.ContainsFunc(t.ForeignKeys, func(key *plan.ForeignKey) bool { return key.Table == k.table.Name })
+		})
 	rival := f.best()
 	itself := len(f.name.Stem) == 0 || refname.Alike(f.name.Stem, f.thing) > 0
 	switch {
 	case slices.ContainsFunc(f.claims, func(c *claim) bool { return c.lent >= leastLent }):
 		return lent
-	case k.counted && itself && (rival == nil || rival.score() < f.own-2):
+	case (k.counted || k.unused && referred) && itself && (rival == nil || rival.score() < f.own-2):
 		return nil
 	case referred || k.counted:
 		return counted

@@ -176,7 +176,7 @@ func (s *sampler) read(ctx context.Context) {
 		}
 	}
 	first := found.Column(s.key[0])
-	if s.err == nil && sqltype.Of(s.dialect, first.Type).Kind == sqltype.Integer {
+	if s.err == nil && sqltype.Of(s.dialect, first.Type).IsNumber() {
 		s.spread(ctx, first.Name)
 	}
 }

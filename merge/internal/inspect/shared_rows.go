@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
@@ -70,7 +69,7 @@ func (f *clashFinder) dictionaries(ctx context.Context) {
 		u := t.Unique[at]
 		u.Rule = plan.RuleMatch
 		u.Suspects = append(u.Suspects, fmt.Sprintf(
-			"a dictionary? %d of %d sampled rows are the same in two sources, under the same ids: so they keep their ids, and equal rows become one; to copy both, take the table out of keep_ids and choose fail", l.same, l.sampled))
+			"a dictionary? %d of %d sampled rows are the same in two sources, under the same ids: so they keep their ids, and equal rows become one; the answer both copies all rows, with new ids", l.same, l.sampled))
 	}
 }
 
@@ -294,6 +293,13 @@ func (f *clashFinder) apart(t *plan.Table, u *plan.Unique) bool {
 }
 
 func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, dictionary bool) {
+	tree := slices.ContainsFunc(u.Columns, func(name string) bool {
+		c := t.Column(name)
+		return c.Role == plan.RoleReference && len(c.Refers) == 1 && c.Refers[0].Table == t.Name
+	})
+	if tree && t.Merges(f.plan.Sources) { // by another key, so that equal rows of the tree become one
+		return
+	}
 	found, same, more := 0, 0, false // more is whether they have other columns
 	is := slices.Clone(u.Columns)
 	if key := t.Key(); key != nil {
@@ -325,7 +331,7 @@ func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, 
 	text := t.RenameColumn(u, f.dialect)
 	often := float64(found) >= sameShare*float64(sampled)
 	equal := more && float64(same) >= sameShare*float64(found)
-	natural := t.Key() != nil && text != nil && often
+	natural := t.Key() != nil && text != nil && often && !tree // which rows of a tree are equal depends on itself
 	refers := f.newlyRefers(t, func(*plan.Table) bool { return true })
 	evidence := fmt.Sprintf("%d of %d sampled values are in two sources, such as %s", found, sampled, strings.Join(examples, ", "))
 	switch {
@@ -341,67 +347,4 @@ func (f *clashFinder) clash(ctx context.Context, t *plan.Table, u *plan.Unique, 
 		u.Suspects = append(u.Suspects, "clashes: "+evidence)
 		f.rename(ctx, t, u, text, float64(found)/float64(max(1, sampled)), refers)
 	}
-}
-
-// programWords end the names of texts that programs look for: with a suffix they would not find them.
-var programWords = []string{
-	"code", "key", "slug", "word", "setting", "option", "variable", "param", "parameter", "property", "config", "identifier", "license", "path", "url", "domain",
-	"ip", "host", "hwid", "mac", "hash", "token", "locale", "lang", "language", "serial", "uuid", "guid", "steam", "discord", "version", "permission", "role", "job",
-}
-
-// rename proposes what becomes of rows that clash in a key with a text: a suffix, if the text is a name. A text that
-// programs or people know is not changed.
-func (f *clashFinder) rename(ctx context.Context, t *plan.Table, u *plan.Unique, text *plan.Column, share float64, refers string) {
-	if text == nil {
-		return
-	}
-	if tied := f.plan.Tied(t, text.Name); len(tied) > 0 {
-		u.Suspects = append(u.Suspects, fmt.Sprintf("no suffix: foreign keys tie %s to %s", list(tied, 3), text.Name))
-		return
-	}
-	if why := f.fixed(t, u, text); why != "" {
-		u.Suspects = append(u.Suspects, "no suffix: "+why)
-		if refers == "" && share >= 0.5 {
-			u.Rule = plan.RuleKeep
-			u.Suspects = append(u.Suspects, "so the row of the first source stays, and the others become one with it")
-		}
-		return
-	}
-	u.Rule = plan.RuleSuffix
-	var stay []string
-	for _, one := range f.followers(ctx, t, text) {
-		if !f.follow(t, text, one) {
-			stay = append(stay, one.table.Name+"."+one.column.Name)
-		}
-	}
-	if len(stay) > 0 {
-		u.Suspects = append(u.Suspects, fmt.Sprintf("%s of the same values would not follow a new %s", list(stay, 3), text.Name))
-	}
-}
-
-// fixed says why a text is no name that may be changed, or "".
-func (f *clashFinder) fixed(t *plan.Table, u *plan.Unique, text *plan.Column) string {
-	words := refname.Words(text.Name)
-	mails, all := 0, 0
-	for _, values := range f.values(t, text.Name) {
-		for _, v := range values {
-			name, host, ok := strings.Cut(sqlvalue.Text(v), "@")
-			if all++; ok && name != "" && strings.Contains(host, ".") {
-				mails++
-			}
-		}
-	}
-	last := ""
-	if len(words) > 0 {
-		last = refname.Singular(words[len(words)-1])
-	}
-	switch {
-	case 2*mails > all, slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(w, "mail") }):
-		return text.Name + " has addresses, and mail to a new one does not arrive; choose keep if equal addresses are one person"
-	case slices.Contains(programWords, last):
-		return "programs and people know " + text.Name + " by its value"
-	case t.Key() == nil && slices.Equal(u.Columns, t.PrimaryKey) && len(u.Columns) == 1:
-		return text.Name + " is the primary key, so that programs know rows by it"
-	}
-	return ""
 }

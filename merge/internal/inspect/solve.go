@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/catalog"
@@ -32,7 +33,7 @@ func (s *solver) keysOf(ctx context.Context) {
 				continue
 			}
 			c := s.claim(ctx, f, k)
-			if c.lent = s.borrows(own, c); c.lent < leastLent && own != nil && own.counted && (f.name.Common || refname.Alike(f.name.Stem, f.thing) >= 5) {
+			if c.lent = s.borrows(own, c); c.lent < leastLent && own != nil && own.counted && (refname.Alike(f.name.Stem, k.of) < 3 || refname.Alike(f.name.Stem, f.thing) >= 5) {
 				c.name = min(c.name, 2) // it counts up by itself, and has its name from the habit or from its own table
 			}
 			f.see(c)
@@ -203,6 +204,49 @@ func (s *solver) speak() {
 	}
 }
 
+// namesakes gives the columns of a name that is a reference elsewhere the same verdict, though their few values or
+// their orphans say little. A column that is not named like ids must have ids of that table.
+func (s *solver) namesakes(ctx context.Context) {
+	known := map[string]map[*key]int{}
+	for _, f := range s.fields {
+		if name := strings.ToLower(f.column.Name); f.verdict.key != nil && !f.name.Common && !f.verdict.isOwn {
+			if known[name] == nil {
+				known[name] = map[*key]int{}
+			}
+			known[name][f.verdict.key]++
+		}
+	}
+	for _, f := range s.fields {
+		of := known[strings.ToLower(f.column.Name)]
+		if f.verdict.key != nil || f.verdict.isOwn || len(of) == 0 || (f.flags || f.name.Quantity) && !f.name.ID {
+			continue
+		}
+		var best *key
+		for _, k := range s.keys {
+			if of[k] > 0 && k.field != f && (best == nil || of[k] > of[best]) {
+				best = k
+			}
+		}
+		if best == nil {
+			continue
+		}
+		c := f.claimOf(best)
+		if !slices.Contains(f.claims, c) {
+			c = s.claim(ctx, f, best)
+		}
+		share := max(c.fit.found.share(), c.fit.rows.share())
+		if f.name.ID && (f.n == 0 || !c.fit.known || share >= 0.5) || f.n >= fewestLarge && share >= likely {
+			if !slices.Contains(f.claims, c) {
+				f.claims = append(f.claims, c)
+			}
+			if c.why == "" {
+				c.why = "named as its other references"
+			}
+			f.verdict = verdict{key: best, certainty: 0.6}
+		}
+	}
+}
+
 // references decides what the fields that are no keys hold.
 func (s *solver) references(ctx context.Context) {
 	s.fields = slices.DeleteFunc(s.fields, func(f *field) bool { // found to be something else
@@ -230,12 +274,18 @@ func (s *solver) references(ctx context.Context) {
 			}
 			f.verdict = verdict{certainty: certainty(lead)}
 		}
+	}
+	s.namesakes(ctx)
+	for _, f := range s.fields {
+		if f.verdict.isOwn {
+			continue
+		}
 		if f.verdict.key != nil {
 			f.column.Role, f.column.Refers = plan.RoleReference, []*plan.Reference{{Table: f.verdict.key.table.Name}}
 			f.column.None = s.none(f)
 			s.check(ctx, f)
 		}
-		if by := s.kindOf[f.column]; by != nil && f.verdict.key != nil {
+		if by := s.kindOf[f.column]; by != nil {
 			f.verdict.certainty = min(f.verdict.certainty, 0.6)
 			f.besides = "does " + by.Name + " say whose ids these are?"
 		} else if c := f.spoken(); c != nil {

@@ -15,6 +15,7 @@ type key struct {
 	of      []string           // the words of the table
 	ids     map[string][]int64 // by source, in order; without ids of large tables
 	counted bool               // a source counts it up
+	unused  bool               // a source would, and has never done so
 	named   int                // how many columns are named after it
 	as      refname.Key
 }
@@ -77,7 +78,7 @@ func (t fit) fits() bool {
 	case t.found.hits < fewestLarge || t.middle < 0.2: // small numbers are ids of any table
 		return false
 	}
-	return t.found.share() >= 0.5 && t.info >= 12 || t.rows.share() >= likely && t.info >= 0
+	return t.found.share() >= 0.5 && t.info >= 12 || t.found.share() >= 0.4 && t.info >= 25 || t.rows.share() >= likely && t.info >= 0
 }
 
 // joined returns what joins say of a column and a key: where they are equal.
@@ -127,7 +128,7 @@ type claim struct {
 func (c *claim) score() float64 { return c.name + c.value + c.rest + c.fam + c.lent }
 
 // fits reports whether the values of the field may be ids of the key.
-func (c *claim) fits() bool { return c.fit.fits() }
+func (c *claim) fits() bool { return c.fit.fits() || c.name >= 3 && c.fit.rows.share() >= mostRows }
 
 // serious reports whether a key may hold the ids of the other one.
 func (c *claim) serious() bool { return c.name >= 1 || c.lent >= leastLent }
@@ -171,7 +172,10 @@ func (f *field) plainPoints() float64 {
 	if f.name.Quantity {
 		points += 2
 	}
-	if f.flags {
+	switch {
+	case f.flags && f.bits < 16 && !f.text && !f.name.ID:
+		points += 4
+	case f.flags:
 		points += 2
 	}
 	if f.text {

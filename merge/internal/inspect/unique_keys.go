@@ -17,7 +17,7 @@ func (i *inspector) uniqueKey(t *plan.Table) {
 			continue
 		}
 		c := t.Column(u.Columns[0])
-		if c == nil || c.Nullable || c.Generated != "" || len(c.Sources) > 0 || len(u.Suspects) > 0 || sqltype.Of(i.dialect, c.Type).Kind != sqltype.Integer {
+		if c == nil || c.Nullable || c.Generated != "" || len(c.Sources) > 0 || len(u.Suspects) > 0 || !sqltype.Of(i.dialect, c.Type).IsNumber() {
 			continue
 		}
 		if slices.ContainsFunc(t.ForeignKeys, func(k *plan.ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {

@@ -5,7 +5,9 @@ import (
 )
 
 // Pages are parts of the map that are kept in memory, for one goroutine in a phase that changes nothing in them:
-// rows that others refer to are looked for again and again. About [MostRemembered] ids are kept, in 18 MB.
+// rows that others refer to are looked for again and again. About [MostRemembered] ids are kept, in 18 MB. Without
+// pages of rows, which the map of MySQL seldom has, a merge of 200,000 rows on PostgreSQL took 6 to 12 % more processor
+// time.
 type Pages struct {
 	known  map[pageID]*page
 	ids    int               // of known, about

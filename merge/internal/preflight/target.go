@@ -34,6 +34,11 @@ func (p *Check) Stops(ctx context.Context) (errs []error, err error) {
 			errs = append(errs, err)
 		}
 	}
+	if err := p.encoding(ctx); errors.As(err, new(*plan.Error)) {
+		errs = append(errs, err)
+	} else if err != nil {
+		return nil, err
+	}
 	for _, t := range p.Order {
 		if found := p.Target.TableLike(t.Name); found != nil {
 			errs = append(errs, p.structure(t, found)...)
@@ -46,6 +51,13 @@ func (p *Check) Stops(ctx context.Context) (errs []error, err error) {
 				errs = append(errs, err)
 			} else if err != nil {
 				return nil, err
+			}
+			for _, lost := range []func(context.Context, string, *plan.Table) ([]error, error){p.largeObjects, p.characters} {
+				found, err := lost(ctx, source, t)
+				if err != nil {
+					return nil, err
+				}
+				errs = append(errs, found...)
 			}
 		}
 	}

@@ -7,8 +7,8 @@
 //	combine_rows.go    the values that rows get from rows merged into them; combine.go: what values make together
 //	references.go      what references must be now, and which are to no row
 //	id_column.go       puts other ids in a column's values
-//	role.go            finds the ids in them, by the column's role: role_reference.go, role_list.go, role_json.go and
-//	                   role_packed.go
+//	role.go            finds the ids in them, by the column's role: role_reference.go, role_polymorphic.go, role_list.go,
+//	                   role_json.go and role_packed.go
 //	names.go           names that follow where rows are renamed
 //	formula.go         the new id of a row; dates.go: the date that is in it
 package rekey

@@ -31,7 +31,7 @@ func NewIDColumn(codecs Codecs, tables map[string]*ledger.SourceTable, t *ledger
 func newRole(f *IDColumn, codecs Codecs) (role, error) {
 	switch f.Column.Role {
 	case plan.RolePolymorphic:
-		return newPolymorphic(f)
+		return newPolymorphic(f, codecs)
 	case plan.RoleList:
 		return list{column{f}}, nil
 	case plan.RoleJSON:
@@ -40,6 +40,21 @@ func newRole(f *IDColumn, codecs Codecs) (role, error) {
 		return newPacked(f, codecs)
 	}
 	return single{column{f}}, nil
+}
+
+// Looked calls do for each of the column's references whose path has been looked for in values, and says whether it led
+// to one.
+func (f *IDColumn) Looked(do func(ref int, reached bool)) {
+	for ref, reached := range f.Reached {
+		do(ref, reached)
+	}
+	if p, ok := f.role.(polymorphic); ok {
+		for _, k := range p.kinds {
+			if k != nil {
+				k.Looked(func(ref int, reached bool) { do(k.refs[ref], reached) })
+			}
+		}
+	}
 }
 
 // idle reports whether all ids stay as they are without a look at them.

@@ -22,6 +22,7 @@ const (
 	JSON         // the database's own JSON; texts may hold JSON too
 	Time         // a date with or without a time of day
 	Bytes        // of at most Length, where there is a limit
+	Decimal      // an exact number without a fraction, of at most Digits where there is a limit
 )
 
 // A Type is what the name of a type says.
@@ -30,7 +31,11 @@ type Type struct {
 	Bits     int // of an integer
 	Unsigned bool
 	Length   int // of a text in characters, 0 for no limit; MySQL's texts count bytes, and so do its bytes
+	Digits   int // of a decimal, 0 for no limit: then some of its values may have fractions
 }
+
+// IsNumber reports whether values may be integers exactly, in a binary or decimal form.
+func (s Type) IsNumber() bool { return s.Kind == Integer || s.Kind == Decimal }
 
 // Of returns the Type of a type as the database writes it, or as people do.
 func Of(d sqldialect.Dialect, typ string) Type {
@@ -44,12 +49,19 @@ func Of(d sqldialect.Dialect, typ string) Type {
 		return affinity(name)
 	}
 	first, _, _ := strings.Cut(arguments, ")")
-	length, _ := strconv.Atoi(strings.TrimSpace(first))
+	precision, _, _ := strings.Cut(first, ",")
+	length, _ := strconv.Atoi(strings.TrimSpace(precision))
 	word, _, _ := strings.Cut(name, " ")
 	if bits := integerBits(word); bits > 0 {
 		return Type{Kind: Integer, Bits: bits, Unsigned: strings.Contains(typ, "unsigned")}
 	}
 	switch word {
+	case "decimal", "numeric", "dec":
+		_, scale, _ := strings.Cut(first, ",")
+		if first = strings.TrimSpace(scale); strings.Trim(first, "0") == "" && (length > 0 || d == sqldialect.Postgres) {
+			return Type{Kind: Decimal, Digits: length, Unsigned: strings.Contains(typ, "unsigned")}
+		}
+		return Type{}
 	case "char", "varchar", "character", "nchar", "nvarchar", "bpchar":
 		if strings.HasPrefix(word, "n") || word == "char" || name == "character" {
 			length = max(length, 1)
@@ -170,7 +182,9 @@ func (s Type) UnfitForIDs(typ string) string {
 		return "type " + strconv.Quote(typ) + " can't hold ids of 64 bits: want bigint"
 	case s.Kind == Text && s.Length > 0 && s.Length < IDDigits:
 		return "type " + strconv.Quote(typ) + " can't hold ids of " + strconv.Itoa(IDDigits) + " digits"
-	case s.Kind != Integer && s.Kind != Text:
+	case s.Kind == Decimal && s.Digits > 0 && s.Digits < IDDigits:
+		return "type " + strconv.Quote(typ) + " can't hold ids of " + strconv.Itoa(IDDigits) + " digits"
+	case !s.IsNumber() && s.Kind != Text:
 		return "type " + strconv.Quote(typ) + " is neither an integer nor a text"
 	}
 	return ""
@@ -179,6 +193,12 @@ func (s Type) UnfitForIDs(typ string) string {
 // Highest returns the highest integer that values of the shape can be, at most 2^63 - 1.
 func (s Type) Highest() int64 {
 	switch {
+	case s.Kind == Decimal && s.Digits > 0 && s.Digits < IDDigits:
+		n := int64(1)
+		for range s.Digits {
+			n *= 10
+		}
+		return n - 1
 	case s.Kind != Integer || s.Bits >= 64:
 		return math.MaxInt64
 	case s.Unsigned:
@@ -216,6 +236,11 @@ func Widest(d sqldialect.Dialect, a, b string) (string, bool) {
 			bits = min(2*bits, 64) // an id has 63 bits, so that it fits both
 		}
 		return integerType(d, bits), true
+	case x.Kind == Decimal && y.Kind == Decimal:
+		if x.Digits > 0 && (y.Digits == 0 || y.Digits > x.Digits) {
+			return b, true
+		}
+		return a, true
 	case x.Kind == Text && y.Kind == Text:
 		if y.Length == 0 && x.Length > 0 || x.Length > 0 && y.Length > x.Length {
 			return b, true
@@ -275,6 +300,10 @@ func Wide(d sqldialect.Dialect, typ string) string {
 		return fmt.Sprintf("character varying(%d)", IDDigits)
 	case s.Kind == Text:
 		return fmt.Sprintf("varchar(%d)", IDDigits)
+	case s.Kind == Decimal && s.Unsigned:
+		return fmt.Sprintf("decimal(%d,0) unsigned", IDDigits)
+	case s.Kind == Decimal:
+		return fmt.Sprintf("%s(%d,0)", Word(typ), IDDigits)
 	}
 	return typ
 }

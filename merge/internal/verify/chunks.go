@@ -27,11 +27,11 @@ func (v *verifying) chunks(ctx context.Context, f *tableCheck, c *chunk.Conns, m
 		x.sets = slices.DeleteFunc(slices.Clone(v.sets), func(m *multiset) bool { return !m.takes(f.Table) })
 	}
 	return f.Each(ctx, v.Job, ledger.Of(c.Target), func(ctx context.Context, tasks []work.Task) (int, error) {
-		found, err := x.compare(ctx, tasks)
+		found, err := x.compareChunk(ctx, tasks[0])
 		if err != nil {
 			return 0, err
 		}
-		f.add(tasks, found)
+		f.add(tasks[0], found)
 		return found.bytes, nil
 	})
 }
@@ -50,17 +50,17 @@ type tableCheck struct {
 
 func newTableCheck(t *ledger.SourceTable, minted ledger.Chunk, pace *chunk.Pace, progress *work.Progress) *tableCheck {
 	f := &tableCheck{minted: minted, total: newFindings(), edges: map[int64][2]int64{}}
-	f.Chunks = &work.Chunks{Table: t, Pace: pace, Progress: progress, Single: t.Content != nil, Read: f.read}
+	f.Chunks = &work.Chunks{Table: t, Pace: pace, Progress: progress, Single: true, Read: f.read}
 	return f
 }
 
-// add adds what was found in chunks.
-func (f *tableCheck) add(tasks []work.Task, found *findings) {
+// add adds what was found in a chunk.
+func (f *tableCheck) add(t work.Task, found *findings) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.total.add(found)
 	if found.first != 0 {
-		f.edges[tasks[0].Mint.Seq] = [2]int64{found.first, found.last}
+		f.edges[t.Mint.Seq] = [2]int64{found.first, found.last}
 	}
 }
 

@@ -14,48 +14,13 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// compare compares the rows of chunks that follow on each other with the target's, and tests whether the source has
-// changed in them.
-func (x *comparer) compare(ctx context.Context, tasks []work.Task) (*findings, error) {
-	if len(tasks) > 1 {
-		found := newFindings()
-		if err := x.compareChunk(ctx, concat(tasks), found); err != nil {
-			return nil, err
-		}
-		if len(found.failures) == 0 {
-			return found, nil
-		}
-	}
-	total := newFindings() // each chunk by itself says where something is wrong
-	for _, t := range tasks {
-		found := newFindings()
-		found.first, found.last = total.first, total.last
-		if err := x.compareChunk(ctx, t, found); err != nil {
-			return nil, err
-		}
-		total.add(found)
-		total.first, total.last = found.first, found.last
-	}
-	return total, nil
-}
-
-// concat returns chunks that follow on each other as one.
-func concat(tasks []work.Task) work.Task {
-	all := tasks[0]
-	for _, t := range tasks[1:] {
-		all.Mint.Hi, all.Copied.Hi = t.Mint.Hi, t.Copied.Hi
-		all.Mint.Counts.Add(t.Mint.Counts)
-		all.Copied.Counts.Add(t.Copied.Counts)
-		all.Copied.Hash.Add(t.Copied.Hash)
-	}
-	return all
-}
-
-func (x *comparer) compareChunk(ctx context.Context, t work.Task, found *findings) error {
+// compareChunk compares the rows of a chunk with the target's, and tests whether the source has changed in them.
+func (x *comparer) compareChunk(ctx context.Context, t work.Task) (*findings, error) {
 	values, err := x.all.Read(ctx, x.conns, t.Mint.Lo, t.Mint.Hi, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	found := newFindings()
 	found.Read, found.bytes = int64(len(values)), chunk.SizeOf(values...)
 	were := make([]chunk.Sum, len(values))
 	for i, row := range values {
@@ -66,15 +31,15 @@ func (x *comparer) compareChunk(ctx context.Context, t work.Task, found *finding
 	if failure, ok := failureOf(err); ok {
 		found.fail(failure)
 	} else if err != nil {
-		return err
+		return nil, err
 	} else if err := x.compareRows(ctx, rows, were, found); err != nil {
-		return err
+		return nil, err
 	}
 	if found.source != t.Copied.Hash || found.Read != t.Copied.Read {
 		found.fail(x.table.Failure(report.CheckSource, t.Mint.Hi, "the rows after %s and up to this one have changed since they were copied: there were %d and are %d",
 			sqlvalue.FormatKey(t.Mint.Lo), t.Copied.Read, found.Read))
 	}
-	return nil
+	return found, nil
 }
 
 // compareRows looks for rows in the target. The hashes of the rows that they were in the source are were.

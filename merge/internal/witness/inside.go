@@ -23,6 +23,9 @@ type unpacked struct {
 	column *plan.Column
 	place  string
 	codec  packed.Codec
+	of     *plan.Column // the column that has kinds, or nil
+	by     int          // which of the columns says of what kind a value is
+	kind   string
 	values []int // which of the columns with ids inside: one, or the upper half of ids and the lower one
 	ids    map[int64]string
 }
@@ -35,7 +38,7 @@ func columnsWithin(db *Database, t *plan.Table, links []link) (names []string) {
 		}
 	}
 	for _, l := range links {
-		if !joins(l.column) {
+		if !l.joins() {
 			add(l.column.Name)
 			add(l.column.By)
 		}
@@ -48,14 +51,21 @@ func columnsWithin(db *Database, t *plan.Table, links []link) (names []string) {
 func (w *Witness) unpack(ctx context.Context, db *Database, t *plan.Table, links []link, shares int64) (all []*unpacked, err error) {
 	names := columnsWithin(db, t, links)
 	for i, l := range links {
-		if joins(l.column) || !slices.Contains(names, l.column.Name) || db.Name != "" && !l.parent.In(db.Name) {
+		if l.joins() || !slices.Contains(names, l.column.Name) || db.Name != "" && !l.parent.In(db.Name) {
 			continue
 		}
 		u := &unpacked{link: i, column: l.column, place: l.column.Refers[l.ref].Path}
+		if l.column.Role == plan.RolePolymorphic {
+			if u.by = slices.Index(names, l.column.By); u.by < 0 {
+				continue
+			}
+			u.of, u.kind = l.column, l.column.Refers[l.ref].Value
+			u.column, _ = l.column.Kind(u.kind)
+		}
 		var format packed.Format
-		switch l.column.Role {
+		switch u.column.Role {
 		case plan.RoleList:
-			u.codec = list{cmp.Or(l.column.Separator, ","), strings.HasSuffix(l.column.Type, "[]")}
+			u.codec = list{cmp.Or(u.column.Separator, ","), strings.HasSuffix(u.column.Type, "[]")}
 		case plan.RoleJSON:
 			steps, err := jsonpath.Parse(u.place)
 			if err != nil {
@@ -63,7 +73,7 @@ func (w *Witness) unpack(ctx context.Context, db *Database, t *plan.Table, links
 			}
 			u.codec = document{u.place, steps}
 		default:
-			if u.codec, format, err = w.Codec(t, l.column); err != nil {
+			if u.codec, format, err = w.Codec(t, u.column); err != nil {
 				return nil, err
 			}
 		}
@@ -115,6 +125,9 @@ func (w *Witness) unpack(ctx context.Context, db *Database, t *plan.Table, links
 
 // find returns the ids at the link's place of a row. That a value is not of its format is an error.
 func (u *unpacked) find(values []sql.NullString) (ids []int64, err error) {
+	if u.of != nil && !u.isKind(values[u.by].String) { // NULL is empty
+		return nil, nil
+	}
 	var parts []string
 	for _, i := range u.values {
 		if !values[i].Valid {
@@ -134,6 +147,11 @@ func (u *unpacked) find(values []sql.NullString) (ids []int64, err error) {
 		return id, nil
 	})
 	return ids, err
+}
+
+// isKind reports whether a value of the column By is of the link's kind.
+func (u *unpacked) isKind(by string) bool {
+	return by == u.kind || u.kind == plan.AnyKind && !slices.ContainsFunc(u.of.Refers, func(r *plan.Reference) bool { return r.Value == by })
 }
 
 // contents returns the contents of the rows that a row refers to.

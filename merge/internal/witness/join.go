@@ -45,7 +45,7 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 	list, from := []string{own}, " FROM "+db.SQL(t.Name)+" AS c"
 	for i, l := range links {
 		p := fmt.Sprintf("p%d", i)
-		if db.Name != "" && (!l.column.In(db.Name) || !l.parent.In(db.Name)) || !joins(l.column) {
+		if db.Name != "" && (!l.column.In(db.Name) || !l.parent.In(db.Name)) || !l.joins() {
 			list = append(list, "''")
 			continue
 		}
@@ -53,7 +53,7 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 		list = append(list, "CASE WHEN "+key+" IS NULL THEN '' ELSE "+w.present(p, l.parent)+" END")
 		from += " LEFT JOIN " + db.SQL(l.parent.Name) + " AS " + p + " ON " + w.refers("c."+q(l.column.Name), key, l.column)
 		if l.column.Role == plan.RolePolymorphic {
-			from += " AND COALESCE(c." + q(l.column.By) + w.asText() + ", '') = " + w.Dialect.Literal(l.column.Refers[l.ref].Value)
+			from += " AND COALESCE(c." + q(l.column.By) + w.asText() + ", '') " + w.among(l)
 		}
 		for _, none := range l.column.None {
 			from += " AND c." + q(l.column.Name) + w.asText() + " <> " + w.Dialect.Literal(none)
@@ -81,6 +81,24 @@ func (w *Witness) statement(db *Database, t *plan.Table, links []link, shares in
 		}
 	}
 	return text
+}
+
+// among is the condition that a value of the column By is of the kind of a link.
+func (w *Witness) among(l link) string {
+	value := l.column.Refers[l.ref].Value
+	if value != plan.AnyKind {
+		return "= " + w.Dialect.Literal(value)
+	}
+	var others []string
+	for _, r := range l.column.Refers {
+		if r.Value != value {
+			others = append(others, w.Dialect.Literal(r.Value))
+		}
+	}
+	if len(others) == 0 {
+		return "IS NOT NULL" // of COALESCE
+	}
+	return "NOT IN (" + strings.Join(others, ", ") + ")"
 }
 
 // present is the content of a parent that is there. It is not empty even if the table has no content.

@@ -133,8 +133,8 @@ type (
 )
 
 // joins reports whether SQL can join a column with the keys that its values refer to: each value is one id.
-func joins(c *plan.Column) bool {
-	return c.Role == plan.RoleReference || c.Role == plan.RolePolymorphic
+func (l link) joins() bool {
+	return l.column.Role == plan.RoleReference || l.column.Role == plan.RolePolymorphic && l.column.Refers[l.ref].Format == ""
 }
 
 // A link is a reference to rows of one table.

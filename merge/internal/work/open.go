@@ -74,10 +74,10 @@ func (s *Seen) Add(o *Seen) {
 
 // Reach notes which paths of a column have led to a value in rows of a source.
 func (s *Seen) Reach(source string, column *rekey.IDColumn) {
-	for ref, reached := range column.Reached {
+	column.Looked(func(ref int, reached bool) {
 		key := path{RefKey{column.Column, ref}, source}
 		s.paths[key] = s.paths[key] || reached
-	}
+	})
 }
 
 // EmptyPaths returns the paths that led to nothing in any value of a source.

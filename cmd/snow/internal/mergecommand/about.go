@@ -5,11 +5,11 @@ that people answer in the file. Sources are only read. An existing plan is never
 overwritten.`
 
 const aboutQuestions = `Show the questions of a plan in its short form, with the answers that there are and what
-follows from each. With the sources there are samples of their rows, too.
+follows from each. With the sources more is known about each column.
 
-With --serve they are a page in the browser: a click writes an answer into the plan. The
-page is on 127.0.0.1 only. Its address is secret, and is printed. Ctrl-C or the page's
-button ends it.
+With --serve they are a page in the browser, with rows of the sources: a click writes an
+answer into the plan. The page is on 127.0.0.1 only. Its address is secret, and is printed.
+Ctrl-C or the page's button ends it.
 
   snow merge questions --plan plan.yaml
   snow merge questions --plan plan.yaml --source eu=env:EU --source us=env:US --serve`

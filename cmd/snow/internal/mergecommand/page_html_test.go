@@ -58,6 +58,10 @@ func nightReport() *report.Report {
 			{Table: "ranking", Source: "eu", Reason: "empty", Rows: 1_000},
 			{Table: "ranking", Source: "us", Reason: "empty", Rows: 1_000},
 		},
+		OldNames: []report.OldNames{
+			{Table: "friends", Column: "friend_name", Source: "us", Of: "players.name", Rows: 1_311, Follow: true},
+			{Table: "duels", Column: "winner", Source: "us", Of: "players.name", Rows: 7},
+		},
 		Skipped:    []string{"chat_log", "sessions"},
 		References: []report.Reference{{Table: "mails", Column: "body", Path: "$.to", Refers: "players", Checked: 31_002, Witnessed: 19_876, Undetermined: 120}, {Table: "players", Column: "leader_id", Refers: "players", Checked: 904_112, Witnessed: 20_311, Orphans: 3}},
 		Assertions: []report.Assertion{{Name: "gold", Sources: map[string]string{"eu": "901122334", "us": "77"}, Before: "1000", Want: "901123411", Got: "901123411"}},

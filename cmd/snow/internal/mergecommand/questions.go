@@ -30,9 +30,9 @@ func (c *Command) questions(ctx context.Context) error {
 			c.say("Ctrl-C ends it")
 		}}.Serve(ctx, s)
 	case c.json:
-		return c.encode(s.List())
+		return c.encode(questions.ListOf(s))
 	}
-	s.WriteText(c.stdout, c.width())
+	questions.WriteText(c.stdout, s, c.width())
 	return nil
 }
 

@@ -36,7 +36,14 @@ func (q *Question) Hint() string {
 	return ""
 }
 
-func (s *Questionnaire) choicesOf(q *Question) (all []Choice) {
+// offers are what answers depend on.
+type offers struct {
+	plan    *plan.Plan // nil if it is not known
+	sources []string
+}
+
+// of returns the choices of a question.
+func (s offers) of(q *Question) (all []Choice) {
 	add := func(answer string, certainty float64) {
 		if !slices.ContainsFunc(all, func(c Choice) bool { return c.Answer == answer }) {
 			all = append(all, Choice{Answer: answer, Certainty: certainty, Follows: s.follows(q, answer)})
@@ -53,6 +60,9 @@ func (s *Questionnaire) choicesOf(q *Question) (all []Choice) {
 			if known != "" && (known != plan.RuleSuffix || s.renames(q)) {
 				add(string(known), 0)
 			}
+		}
+		if rule == string(plan.RuleMatch) && s.numbers(q) {
+			add(plan.AnswerBoth, 0)
 		}
 	case len(q.asked.Suspects) > 0:
 		p := q.Parts[0]
@@ -81,10 +91,17 @@ func (s *Questionnaire) choicesOf(q *Question) (all []Choice) {
 }
 
 // renames reports whether rows that clash in the keys have a text that could be changed. Without a schema nobody knows.
-func (s *Questionnaire) renames(q *Question) bool {
+func (s offers) renames(q *Question) bool {
 	return s.plan == nil || !slices.ContainsFunc(q.Parts, func(p *Part) bool {
 		key := &plan.Unique{Columns: p.columns, Rule: plan.RuleSuffix}
 		return p.table.RenameColumn(key, dialectOf(s.plan)) == nil && p.Is != string(plan.RuleSuffix)
+	})
+}
+
+// numbers reports whether each key is the one that numbers the rows of its table, so that new ids tell all rows apart.
+func (s offers) numbers(q *Question) bool {
+	return s.plan != nil && !slices.ContainsFunc(q.Parts, func(p *Part) bool {
+		return p.table == nil || p.table.Key() == nil || !slices.Equal(p.columns, []string{p.table.Key().Name})
 	})
 }
 
@@ -112,7 +129,7 @@ func markOf(c Choice, q *Question) string {
 }
 
 // follows says what follows from an answer.
-func (s *Questionnaire) follows(q *Question, answer string) string {
+func (s offers) follows(q *Question, answer string) string {
 	if q.OfKeys {
 		return s.ruleFollows(answer)
 	}
@@ -140,7 +157,7 @@ func (s *Questionnaire) follows(q *Question, answer string) string {
 }
 
 // yesFollows says what the plan does if it is right.
-func (s *Questionnaire) yesFollows(q *Question) string {
+func (s offers) yesFollows(q *Question) string {
 	if m := textOf(q.asked.Proposed); q.asked.Proposed.Meaning != nil {
 		return "As proposed: " + m + "."
 	}
@@ -157,20 +174,18 @@ func (s *Questionnaire) yesFollows(q *Question) string {
 }
 
 // ruleFollows says what a rule does.
-func (s *Questionnaire) ruleFollows(rule string) string {
+func (s offers) ruleFollows(rule string) string {
 	first, last := "the first source", "a later source"
 	suffix := "_SOURCE"
-	sources := s.doc.decisions.Sources
-	if s.plan != nil {
-		sources = s.plan.Sources
-	}
-	if len(sources) > 1 {
-		first, last = sources[0], sources[len(sources)-1]
+	if n := len(s.sources); n > 1 {
+		first, last = s.sources[0], s.sources[n-1]
 		suffix = "_" + last
 	}
 	switch plan.Rule(rule) {
+	case plan.AnswerBoth:
+		return "They are different things in spite of their ids: all rows are copied, and get new ids."
 	case plan.RuleSuffix:
-		return fmt.Sprintf("Both rows stay, and the one of %s is renamed: Aragorn becomes Aragorn%s. Columns that have the name as a text do not follow.", last, suffix)
+		return fmt.Sprintf("Both rows stay, and the one of %s is renamed: Aragorn becomes Aragorn%s. Columns that have the name as a text follow if the plan says that they are names.", last, suffix)
 	case plan.RuleKeep:
 		return fmt.Sprintf("They are the same thing: the row of %s stays, the one of %s is not copied, and what refers to it refers to the first.", first, last)
 	case plan.RuleMatch:

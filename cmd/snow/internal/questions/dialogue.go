@@ -49,6 +49,11 @@ type asker struct {
 // is no input at all, it returns [ErrNobody].
 func (d *Dialogue) Run(ctx context.Context, s *Questionnaire) (settle bool, err error) {
 	a := &asker{Questionnaire: s, out: newWriter(d.Out, d.Width), in: bufio.NewScanner(interrupt.Reader(ctx, d.In)), sources: d.Sources}
+	if all := sureOf(s); all != nil {
+		if ok, err := a.takeSure(ctx, all); err != nil || !ok {
+			return false, errors.Join(err, a.stopped(ctx))
+		}
+	}
 	at := place{slices.IndexFunc(s.All, func(q *Question) bool { return !q.IsAnswered() }), -1}
 	if at.question < 0 {
 		at.question = len(s.All)
@@ -189,18 +194,14 @@ func answerOf(line string, q *Question) (answer string, only *Question, ok bool)
 	if err != nil || n < 1 || n > len(q.Choices()) {
 		return "", nil, false
 	}
-	left := map[*Part]bool{}
-	for field := range strings.FieldsFuncSeq(except, func(r rune) bool { return r == ' ' || r == ',' || r == '-' }) {
-		at, err := strconv.Atoi(field)
-		if err != nil || at < 1 || at > len(q.Parts) {
-			return "", nil, false
-		}
-		left[q.Parts[at-1]] = true
+	left := numbersOf(strings.ReplaceAll(except, "-", " "), len(q.Parts))
+	if left == nil {
+		return "", nil, false
 	}
 	if len(left) == 0 {
 		return q.Choices()[n-1].Answer, q, true
 	}
-	return q.Choices()[n-1].Answer, q.Only(func(p *Part) bool { return !left[p] }), true
+	return q.Choices()[n-1].Answer, q.Only(func(p *Part) bool { return !left[1+slices.Index(q.Parts, p)] }), true
 }
 
 // take writes an answer. It is not done if the answer can't be, or if somebody else has changed the file.
@@ -267,7 +268,7 @@ func (a *asker) show(ctx context.Context, at place) {
 	a.out.line("\n", "%s: %s", heading, q.Name)
 	a.head(q)
 	table := ""
-	for _, sample := range a.Samples(ctx, a.sources, q) {
+	for _, sample := range a.sources.Samples(ctx, a.Questionnaire, q) {
 		if sample.Table != table {
 			a.out.line("  ", "Rows of %s:", sample.Table)
 		}

@@ -105,7 +105,7 @@ func TestDialogueOfOtherAnswers(t *testing.T) {
 	if err != nil || !strings.Contains(shown, "Not possible: ") || !strings.Contains(shown, "Write the answer behind =") || !strings.Contains(contents(t, file), "answer: {to: guilds}") {
 		t.Errorf("%v: %s; %s", err, shown, contents(t, file))
 	}
-	s, file = opened(t, schema())
+	s, _ = opened(t, schema())
 	_, shown, err = dialogue(t, s, "e\n=key\nq\n")
 	if err != nil || !strings.Contains(shown, "The plan is wrong now") {
 		t.Errorf("%v: %s", err, shown)

@@ -130,11 +130,15 @@ func (s *Questionnaire) group() (all []*Question) {
 			q.Parts = append(q.Parts, part)
 		}
 	}
+	o := offers{s.plan, s.doc.decisions.Sources}
+	if s.plan != nil {
+		o.sources = s.plan.Sources // which may take the places of others
+	}
 	for _, q := range all {
 		q.order()
 		q.ID = idOf("question", q.Parts)
 		q.describe()
-		q.choices = s.choicesOf(q)
+		q.choices = o.of(q)
 	}
 	return all
 }

@@ -38,7 +38,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secret, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	switch {
 	case r.Host != g.names[0] && r.Host != g.names[1]: // DNS rebinding
-		http.Error(w, "the page is not served under this name", http.StatusMisdirectedRequest)
+		http.Error(w, "the page is not served under this name and port: use the address that the command has printed, also behind ssh -L", http.StatusMisdirectedRequest)
 	case subtle.ConstantTimeCompare([]byte(secret), []byte(g.secret)) != 1:
 		http.Error(w, "unknown page: open the address that the command has printed", http.StatusNotFound)
 	case r.Method == http.MethodPost && !g.isOwnForm(w, r):

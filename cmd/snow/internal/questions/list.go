@@ -40,8 +40,8 @@ type Listable struct {
 	Follows   string  `json:"follows,omitempty"`
 }
 
-// List returns the questions as data.
-func (s *Questionnaire) List() List {
+// ListOf returns the questions as data.
+func ListOf(s *Questionnaire) List {
 	list := List{Open: s.Open(), Questions: []Listed{}, Wrong: s.faults}
 	for _, q := range s.All {
 		one := Listed{Name: q.Name, Text: q.Text, Evidence: q.Evidence, Follows: q.Follows, Answer: q.Answer()}
@@ -57,7 +57,7 @@ func (s *Questionnaire) List() List {
 }
 
 // WriteText writes the questions for people, within the width of a terminal; 0 if nobody knows it.
-func (s *Questionnaire) WriteText(to io.Writer, width int) {
+func WriteText(to io.Writer, s *Questionnaire, width int) {
 	a := &asker{Questionnaire: s, out: newWriter(to, width)}
 	a.out.line("", "%d of %d questions have no answer.", s.Open(), len(s.All))
 	for i, q := range s.All {

@@ -57,8 +57,9 @@ type view struct {
 	Ended     bool
 	All       []*Question
 	Open      int
-	FirstOpen string   // the id of a question
-	Faults    []string // of the plan
+	FirstOpen string      // the id of a question
+	Sure      []*Question // that are nearly certain
+	Faults    []string    // of the plan
 	Changes   int
 
 	Question      *Question // of a page about one; nil for the list of all
@@ -79,9 +80,9 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/style.css" && read:
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
 		_, _ = w.Write(pageStyle) // the client is gone
-	case r.URL.Path != "/" && r.URL.Path != "/end" && !ofQuestion:
+	case r.URL.Path != "/" && r.URL.Path != "/end" && r.URL.Path != "/sure" && !ofQuestion:
 		http.Error(w, "unknown page", http.StatusNotFound)
-	case read && r.URL.Path == "/end", !read && (r.Method != http.MethodPost || r.URL.Path == "/"):
+	case read && (r.URL.Path == "/end" || r.URL.Path == "/sure"), !read && (r.Method != http.MethodPost || r.URL.Path == "/"):
 		http.Error(w, "the page has no such method", http.StatusMethodNotAllowed)
 	default:
 		changed, err := p.s.Refresh()
@@ -94,6 +95,8 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case r.URL.Path == "/end":
 			p.show(w, http.StatusOK, view{Ended: true})
 			p.end()
+		case r.URL.Path == "/sure":
+			p.takeSure(w, r)
 		case !ofQuestion:
 			p.show(w, http.StatusOK, view{})
 		case read:
@@ -111,7 +114,7 @@ func (p *pages) ask(w http.ResponseWriter, r *http.Request, status int, id, aler
 		p.show(w, http.StatusNotFound, view{Alert: strings.TrimSpace(alert + " This question is not in the plan any more.")})
 		return
 	}
-	v := view{Alert: alert, Question: q, Samples: p.s.Samples(r.Context(), p.Sources, q), Impossible: map[string][]string{}}
+	v := view{Alert: alert, Question: q, Samples: p.Sources.Samples(r.Context(), p.s, q), Impossible: map[string][]string{}}
 	at := p.s.placeOf(id)
 	if v.Number = at + 1; p.s.All[at].ID != id {
 		v.Of = p.s.All[at]
@@ -163,6 +166,31 @@ func (p *pages) take(w http.ResponseWriter, r *http.Request, id string) {
 	}
 }
 
+// takeSure writes the likely answers of some questions that are nearly certain.
+func (p *pages) takeSure(w http.ResponseWriter, r *http.Request) {
+	if r.PostForm.Get("changes") != fmt.Sprint(p.changes) {
+		p.show(w, http.StatusConflict, view{Alert: "Somebody else has changed the plan since this page was shown. Nothing was written: look again."})
+		return
+	}
+	for _, shown := range r.PostForm["sure"] {
+		id, state, _ := strings.Cut(shown, " ")
+		q := p.s.Find(id)
+		if q == nil || q.State() != state || len(q.Choices()) == 0 {
+			p.show(w, http.StatusConflict, view{Alert: "A question was answered since this page was shown, as in another tab. The answers before it were written: look again."})
+			return
+		}
+		if _, err := p.s.Answer(q, q.Choices()[0].Answer); err != nil {
+			if errors.Is(err, ErrChanged) {
+				p.changes++
+			}
+			p.show(w, http.StatusConflict, view{Alert: q.Name + ": " + err.Error()})
+			return
+		}
+	}
+	w.Header().Set("Location", p.base)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
 // nextOf returns the page after an answer, below the secret path: the next question without an answer, which is the same one if it has
 // parts without one, or the list.
 func (p *pages) nextOf(id string) string {
@@ -181,6 +209,7 @@ func (p *pages) nextOf(id string) string {
 // show writes a page.
 func (p *pages) show(w http.ResponseWriter, status int, v view) {
 	v.Title, v.Next, v.Base, v.Form, v.All, v.Open, v.Faults, v.Changes = p.Title, p.Next, p.base, p.form, p.s.All, p.s.Open(), p.s.faults, p.changes
+	v.Sure = sureOf(p.s)
 	for _, q := range p.s.All {
 		if !q.IsAnswered() {
 			v.FirstOpen = q.ID

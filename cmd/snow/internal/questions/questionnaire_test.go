@@ -141,6 +141,25 @@ func TestQuestionsOfAPlan(t *testing.T) {
 }
 
 // Without the sources, the questions are as the file has them.
+// A table that is the same on both may be copied twice, if new ids tell its rows apart.
+func TestBothIsAChoice(t *testing.T) {
+	file := writePlan(t)
+	for keys, want := range map[string]string{"guilds.id: a dictionary?": "guilds(id): match keep fail both; ", "guilds.name: a dictionary?": "guilds(name): match suffix keep fail; "} {
+		text, _, _ := strings.Cut(planText, "- unique:")
+		text += "- unique: {'" + strings.Replace(keys, ": ", "': '", 1) + "'}\n  proposed: match\n  answer:\nkeep_ids: [guilds]\nnew_ids" + strings.SplitN(contents(t, writePlan(t)), "new_ids", 2)[1]
+		if err := os.WriteFile(file, []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(file, schema())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := described(s); got[len(got)-1] != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestQuestionsWithoutSources(t *testing.T) {
 	s, file := opened(t, nil)
 	if got := described(s); len(got) != 4 || got[0] != "*.owner_id: players plain; " {

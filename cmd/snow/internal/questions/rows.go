@@ -50,7 +50,7 @@ type Sample struct {
 
 // Samples reads some rows for a question: for columns some that have different values, with the rows that these would
 // be the ids of; for unique keys such that clash. What can't be read is said in the sample, and is no error.
-func (s *Questionnaire) Samples(ctx context.Context, of Sources, q *Question) (all []Sample) {
+func (of Sources) Samples(ctx context.Context, s *Questionnaire, q *Question) (all []Sample) {
 	if s.plan == nil || len(of.All) == 0 {
 		return nil
 	}
@@ -58,12 +58,12 @@ func (s *Questionnaire) Samples(ctx context.Context, of Sources, q *Question) (a
 	defer cancel()
 	for _, p := range telling(q.Parts, mostTables) {
 		if q.OfKeys && len(of.All) > 1 {
-			all = append(all, s.clashes(ctx, of, p)...)
+			all = append(all, of.clashes(ctx, s.plan, p)...)
 			continue
 		}
 		for _, source := range of.All {
 			if p.table.In(source.Name) {
-				all = append(all, s.sample(ctx, of.Dialect, source, p, s.ownersOf(q, p)))
+				all = append(all, reader{of.Dialect, source, s.plan}.sample(ctx, p, ownersOf(s.plan, q, p)))
 			}
 		}
 	}
@@ -71,9 +71,9 @@ func (s *Questionnaire) Samples(ctx context.Context, of Sources, q *Question) (a
 }
 
 // ownersOf returns the tables whose rows the values of a part may be the ids of.
-func (s *Questionnaire) ownersOf(q *Question, p *Part) (owners []*plan.Table) {
+func ownersOf(of *plan.Plan, q *Question, p *Part) (owners []*plan.Table) {
 	add := func(name string) {
-		if t := s.plan.Table(name); t != nil && t.Key() != nil && len(owners) < mostOthers && !slices.Contains(owners, t) {
+		if t := of.Table(name); t != nil && t.Key() != nil && len(owners) < mostOthers && !slices.Contains(owners, t) {
 			owners = append(owners, t)
 		}
 	}
@@ -131,12 +131,11 @@ func (r reader) read(ctx context.Context, query string, args ...any) (found [][]
 }
 
 // sample reads rows of a part's table in one source.
-func (s *Questionnaire) sample(ctx context.Context, d sqldialect.Dialect, source Source, p *Part, owners []*plan.Table) Sample {
+func (r reader) sample(ctx context.Context, p *Part, owners []*plan.Table) Sample {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	r := reader{d, source, s.plan}
-	columns := s.shown(p, source.Name)
-	out := Sample{Source: source.Name, Table: p.table.Name, Columns: columns}
+	columns := shown(p, r.Source.Name)
+	out := Sample{Source: r.Source.Name, Table: p.table.Name, Columns: columns}
 	for _, name := range columns {
 		out.Asked = append(out.Asked, slices.Contains(p.columns, name))
 	}
@@ -144,7 +143,7 @@ func (s *Questionnaire) sample(ctx context.Context, d sqldialect.Dialect, source
 		out.Why = "this source does not have the column"
 		return out
 	}
-	query := fmt.Sprintf("SELECT %s FROM %s WHERE %s IS NOT NULL LIMIT %d", d.QuoteAll(columns), r.name(p.table), d.Quote(p.columns[0]), readRows)
+	query := fmt.Sprintf("SELECT %s FROM %s WHERE %s IS NOT NULL LIMIT %d", r.QuoteAll(columns), r.name(p.table), r.Quote(p.columns[0]), readRows)
 	rows, err := r.read(ctx, query)
 	switch {
 	case err != nil:
@@ -155,7 +154,7 @@ func (s *Questionnaire) sample(ctx context.Context, d sqldialect.Dialect, source
 		return out
 	}
 	at := slices.Index(columns, p.columns[0])
-	owners = slices.DeleteFunc(owners, func(owner *plan.Table) bool { return !owner.In(source.Name) })
+	owners = slices.DeleteFunc(owners, func(owner *plan.Table) bool { return !owner.In(r.Source.Name) })
 	var found []map[string]string
 	for _, owner := range owners {
 		found = append(found, r.lookUp(ctx, rows, at, owner))
@@ -179,7 +178,7 @@ func unreadable(ctx context.Context, err error) string {
 }
 
 // shown returns the columns of a sample: the primary key, what is asked about, what selects its tables, a name.
-func (s *Questionnaire) shown(p *Part, source string) (columns []string) {
+func shown(p *Part, source string) (columns []string) {
 	add := func(name string) {
 		if c := p.table.Column(name); c != nil && c.In(source) && !slices.Contains(columns, name) {
 			columns = append(columns, name)
@@ -257,7 +256,7 @@ func (s *Sample) add(owner *plan.Table, read [][]string, at int, found map[strin
 }
 
 // clashes reads rows of the later sources that have the values of a unique key in common with the first.
-func (s *Questionnaire) clashes(ctx context.Context, of Sources, p *Part) (all []Sample) {
+func (of Sources) clashes(ctx context.Context, in *plan.Plan, p *Part) (all []Sample) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var having []Source
@@ -269,18 +268,17 @@ func (s *Questionnaire) clashes(ctx context.Context, of Sources, p *Part) (all [
 	if len(having) < 2 {
 		return nil
 	}
-	first := reader{of.Dialect, having[0], s.plan}
+	first := reader{of.Dialect, having[0], in}
 	for _, source := range having[1:] {
-		r := reader{of.Dialect, source, s.plan}
-		mine, theirs := s.clashing(ctx, first, r, p)
+		mine, theirs := clashing(ctx, first, reader{of.Dialect, source, in}, p)
 		all = append(all, mine, theirs)
 	}
 	return all
 }
 
 // clashing reads the rows of two sources that clash.
-func (s *Questionnaire) clashing(ctx context.Context, a, b reader, p *Part) (mine, theirs Sample) {
-	columns := slices.DeleteFunc(s.shown(p, a.Source.Name), func(name string) bool { return !p.table.Column(name).In(b.Source.Name) })
+func clashing(ctx context.Context, a, b reader, p *Part) (mine, theirs Sample) {
+	columns := slices.DeleteFunc(shown(p, a.Source.Name), func(name string) bool { return !p.table.Column(name).In(b.Source.Name) })
 	mine, theirs = Sample{Source: a.Source.Name, Table: p.table.Name, Columns: columns}, Sample{Source: b.Source.Name, Table: p.table.Name, Columns: columns}
 	for _, name := range columns {
 		mine.Asked = append(mine.Asked, slices.Contains(p.columns, name))

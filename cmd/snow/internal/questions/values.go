@@ -60,28 +60,36 @@ func printable(text string) string {
 	return b.String()
 }
 
-// names are what columns are called that tell people which row it is, the best first. All but the last few may be the
-// end of a name. Other texts may be secrets: they are not shown unless they are asked about.
-var names = []string{"name", "username", "login", "title", "label", "nick", "nickname", "caption", "subject", "code"}
+// names are what columns are called that tell people which row it is, the best first, also at the end of a name; and
+// others are worse ones. Other texts may be secrets: they are not shown unless they are asked about.
+var (
+	names  = []string{"name", "username", "login", "title", "label", "nick"}
+	others = []string{"nickname", "caption", "subject", "code"}
+)
 
 // nameOf returns the column that tells people which row it is, or "".
 func nameOf(t *plan.Table) string {
-	best, at := "", len(names)
-	for _, c := range t.Columns {
-		kind := strings.ToLower(c.Type)
-		if c.Role != plan.RolePlain || c.Generated != "" || !strings.Contains(kind, "char") && !strings.Contains(kind, "text") {
-			continue
+	ranks := []func(name string) int{
+		func(name string) int { return slices.Index(names, name) },
+		func(name string) int {
+			return slices.IndexFunc(names, func(known string) bool { return strings.HasSuffix(name, known) })
+		},
+		func(name string) int { return slices.Index(others, name) },
+	}
+	for _, rank := range ranks {
+		best, at := "", len(names)
+		for _, c := range t.Columns {
+			kind := strings.ToLower(c.Type)
+			isText := strings.Contains(kind, "char") || strings.Contains(kind, "text")
+			if r := rank(strings.ToLower(c.Name)); isText && c.Role == plan.RolePlain && c.Generated == "" && r >= 0 && r < at {
+				best, at = c.Name, r
+			}
 		}
-		name := strings.ToLower(c.Name)
-		rank := slices.IndexFunc(names, func(known string) bool { return name == known })
-		if rank < 0 {
-			rank = slices.IndexFunc(names[:6], func(known string) bool { return strings.HasSuffix(name, known) })
-		}
-		if rank >= 0 && rank < at {
-			best, at = c.Name, rank
+		if best != "" {
+			return best
 		}
 	}
-	return best
+	return ""
 }
 
 // choose returns some rows whose values in a column differ and say something: first one whose value is not known, if there

@@ -34,6 +34,10 @@ func roleText(c *plan.Column) string {
 		return fmt.Sprintf("ids by %s, %s", c.By, tables)
 	case plan.RolePacked:
 		return fmt.Sprintf("packed ids (%s), %s", c.Format, tables)
+	case plan.RoleName:
+		if len(c.Refers) == 1 {
+			return "names of " + c.Refers[0].Table + "." + c.Refers[0].Path
+		}
 	case plan.RolePlain:
 		return "no ids"
 	case plan.RoleKey:

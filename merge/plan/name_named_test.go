@@ -11,8 +11,10 @@ import (
 func TestNamed(t *testing.T) {
 	p := &plan.Plan{Tables: []*plan.Table{
 		{Name: "houses", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id"}, {Name: "owner_id"}}},
-		{Name: "odd.one", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id"}, {Name: "owner_id"}},
-			Unique: []*plan.Unique{{Columns: []string{"owner_id", "id"}}}},
+		{
+			Name: "odd.one", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id"}, {Name: "owner_id"}},
+			Unique: []*plan.Unique{{Columns: []string{"owner_id", "id"}}},
+		},
 	}}
 	for _, tt := range []struct {
 		text    string
