@@ -77,7 +77,7 @@ func Replica(db *gorm.DB) *gorm.DB { return session(db, func(h *hint) { h.replic
 
 // choose returns the database, or one of its replicas if the statement may be answered by one. Those of transactions
 // are not asked: they have a connection.
-func (b *bound) choose(t *target, query string) *target {
+func choose(b *bound, t *target, query string) *target {
 	if !b.hint.replica || len(t.replicas) == 0 || b.op != opQuery && b.op != opRow || !reads(query, b.rules.dialect) {
 		return t
 	}
