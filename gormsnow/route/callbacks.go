@@ -34,7 +34,7 @@ func register(db *gorm.DB, prefix string, before func(op string) func(*gorm.DB))
 	end := func(tx *gorm.DB) {
 		if b, ok := tx.Statement.ConnPool.(*bound); ok {
 			if r, ok := b.gate.(*router); ok && tx.DryRun {
-				b.explain(r)
+				explain(b, r)
 			}
 			tx.Statement.ConnPool = b.parent
 		}

@@ -54,7 +54,7 @@ func Explain(db *gorm.DB, build func(tx *gorm.DB) *gorm.DB) ([]Explained, error)
 }
 
 // explain adds the statement to a plan, if its session is of Explain.
-func (b *bound) explain(r *router) {
+func explain(b *bound, r *router) {
 	v, _ := b.stmt.Settings.Load(explainKey)
 	plan, ok := v.(*[]Explained)
 	if !ok || b.stmt.SQL.Len() == 0 {
@@ -74,13 +74,13 @@ func (b *bound) explain(r *router) {
 		e.Databases, refused = r.databases(b, m, p)
 	}
 	if e.Err = refused; refused == nil {
-		e.Shards, e.Why = p.shards, b.why(m, p)
+		e.Shards, e.Why = p.shards, why(b, m, p)
 	}
 	*plan = append(*plan, e)
 }
 
 // why returns what tells the shards.
-func (b *bound) why(m *model, p place) string {
+func why(b *bound, m *model, p place) string {
 	switch {
 	case p.all:
 		return "all shards by Scatter"

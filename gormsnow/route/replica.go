@@ -75,12 +75,10 @@ func Replicas(lists ...[]*gorm.DB) Option {
 // the session are refused with [ErrReplica], since they may follow from old rows, as in FirstOrCreate.
 func Replica(db *gorm.DB) *gorm.DB { return session(db, func(h *hint) { h.replica = true }) }
 
-// choose returns the database, or one of its replicas if the statement may be answered by one.
-func (b *bound) choose(t *target, query string) *target {
-	if !b.hint.replica || len(t.replicas) == 0 || b.op != opQuery && b.op != opRow {
-		return t
-	}
-	if _, ok := transactionOf(b.parent); ok || !reads(query, b.rules.dialect) {
+// choose returns the database, or one of its replicas if the statement may be answered by one. Those of transactions
+// are not asked: they have a connection.
+func choose(b *bound, t *target, query string) *target {
+	if !b.hint.replica || len(t.replicas) == 0 || b.op != opQuery && b.op != opRow || !reads(query, b.rules.dialect) {
 		return t
 	}
 	b.replica = true

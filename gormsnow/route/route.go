@@ -211,7 +211,7 @@ func (r *router) admit(b *bound, p place, query string) (gorm.ConnPool, *Error, 
 	_, prepares := preparing(b.parent)
 	m := b.model()
 	send := func(database int) gorm.ConnPool {
-		t := b.choose(r.targets[database], query)
+		t := choose(b, r.targets[database], query)
 		t.sent.Add(1)
 		b.database = database
 		return t.pool(prepares)
@@ -232,7 +232,7 @@ func (r *router) admit(b *bound, p place, query string) (gorm.ConnPool, *Error, 
 		case err != nil:
 			return nil, nil, err
 		case pool == nil:
-			return nil, b.crossing(m, pinned, p), nil
+			return nil, crossing(b, m, pinned, p), nil
 		}
 		b.database = r.shards.Index(p.shards[0])
 		r.targets[b.database].sent.Add(1)
@@ -240,7 +240,7 @@ func (r *router) admit(b *bound, p place, query string) (gorm.ConnPool, *Error, 
 	case len(p.shards) == 1:
 		return send(r.shards.Index(p.shards[0])), nil, nil
 	case b.op != opQuery && b.op != opRow:
-		return nil, b.spread(m, p), nil
+		return nil, spread(b, m, p), nil
 	}
 	asked, refused := r.scatter(b, m, p)
 	if refused != nil {
@@ -267,11 +267,11 @@ func (r *router) databases(b *bound, m *model, p place) ([]int, *Error) {
 		return []int{0}, nil
 	case len(p.shards) == 1:
 		if pinned, ok := tx.pinned(); ok && pinned != p.shards[0] {
-			return nil, b.crossing(m, pinned, p)
+			return nil, crossing(b, m, pinned, p)
 		}
 		return []int{r.shards.Index(p.shards[0])}, nil
 	case b.op != opQuery && b.op != opRow:
-		return nil, b.spread(m, p)
+		return nil, spread(b, m, p)
 	}
 	asked, refused := r.scatter(b, m, p)
 	if refused != nil {
@@ -280,12 +280,12 @@ func (r *router) databases(b *bound, m *model, p place) ([]int, *Error) {
 	return asked.databases, nil
 }
 
-func (b *bound) crossing(m *model, pinned uint64, p place) *Error {
+func crossing(b *bound, m *model, pinned uint64, p place) *Error {
 	return b.refuse(m, ErrCrossShard, fmt.Sprintf("the transaction is in the shard %d, and this belongs to %s: use a transaction for each", pinned, list(p.shards)))
 }
 
 // spread refuses a statement about several shards.
-func (b *bound) spread(m *model, p place) *Error {
+func spread(b *bound, m *model, p place) *Error {
 	remedy := "write in each shard on its own, because the writes are not atomic together"
 	if b.op == opCreate {
 		remedy = "create the rows of each shard on their own, or use CreateAcross"

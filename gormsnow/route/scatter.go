@@ -41,7 +41,7 @@ func (r *router) scatter(b *bound, m *model, p place) (*merger, *Error) {
 		raw := b.reader(&model{})
 		asked.order.limit, reason = -1, raw.apart()
 	} else {
-		asked.order, reason = b.ordering(m)
+		asked.order, reason = orderingOf(b, m)
 	}
 	if reason != "" {
 		return nil, b.refuse(m, ErrSpread, "it is about "+list(p.shards)+", and "+reason)
@@ -82,8 +82,8 @@ func (r *reader) apart() string {
 	return ""
 }
 
-// ordering returns how to merge the rows of a statement, or why they can't be merged.
-func (b *bound) ordering(m *model) (o ordering, refused string) {
+// orderingOf returns how to merge the rows of a statement, or why they can't be merged.
+func orderingOf(b *bound, m *model) (o ordering, refused string) {
 	o.limit, o.nullsLast = -1, b.rules.dialect == "postgres"
 	if m == nil || m.key == nil && !m.global {
 		return o, "the rows of its model have no key to be merged by"
@@ -97,7 +97,7 @@ func (b *bound) ordering(m *model) (o ordering, refused string) {
 	case has.grouped || has.distinct:
 		return o, noGroups
 	case has.calls:
-		o.combine, refused = b.combined(selects)
+		o.combine, refused = combinedBy(b, selects)
 	}
 	limit, order := b.stmt.Clauses["LIMIT"], b.stmt.Clauses["ORDER BY"]
 	switch {
@@ -110,7 +110,7 @@ func (b *bound) ordering(m *model) (o ordering, refused string) {
 	case o.combine != nil && (has.limited || has.ordered):
 		return o, "a count or a sum has no order and no limit"
 	case has.ordered:
-		o.by, refused = b.sorted(m, order, selects)
+		o.by, refused = sortedBy(b, m, order, selects)
 	}
 	if refused == "" && has.limited {
 		l, _ := limit.Expression.(clause.Limit)
@@ -127,8 +127,8 @@ func bare(c clause.Clause) bool {
 	return c.BeforeExpression == nil && c.AfterNameExpression == nil && c.AfterExpression == nil && c.Builder == nil
 }
 
-// combined returns how to combine what functions return in each database.
-func (b *bound) combined(selects []selected) (all []combined, refused string) {
+// combinedBy returns how to combine what functions return in each database.
+func combinedBy(b *bound, selects []selected) (all []combined, refused string) {
 	const others = "only count, sum, min and max of a column are merged: ask each database with Shards.Each"
 	if slices.ContainsFunc(selects, func(s selected) bool { return s.function == "avg" }) {
 		return nil, "averages of parts don't make the average: select the sum and the count"
@@ -139,7 +139,7 @@ func (b *bound) combined(selects []selected) (all []combined, refused string) {
 	for _, s := range selects {
 		c := combined{s.function, number}
 		if s.function != "count" {
-			f := b.field(s.table, s.name)
+			f := fieldOf(b, s.table, s.name)
 			if f == nil {
 				return nil, others
 			}
@@ -153,15 +153,15 @@ func (b *bound) combined(selects []selected) (all []combined, refused string) {
 	return all, ""
 }
 
-// sorted returns the columns that rows are sorted by.
-func (b *bound) sorted(m *model, order clause.Clause, selects []selected) (all []sorted, refused string) {
+// sortedBy returns the columns that rows are sorted by.
+func sortedBy(b *bound, m *model, order clause.Clause, selects []selected) (all []sorted, refused string) {
 	by, _ := order.Expression.(clause.OrderBy)
 	if by.Expression != nil || !bare(order) {
 		by.Columns = nil
 	}
 	for _, c := range by.Columns {
 		if !c.Column.Raw {
-			all = append(all, b.column(c.Column.Table, c.Column.Name, c.Desc))
+			all = append(all, columnOf(b, c.Column.Table, c.Column.Name, c.Desc))
 			continue
 		}
 		for part := range strings.SplitSeq(c.Column.Name, ",") {
@@ -174,7 +174,7 @@ func (b *bound) sorted(m *model, order clause.Clause, selects []selected) (all [
 			if !qualified {
 				table, name = "", table
 			}
-			all = append(all, b.column(strings.Trim(table, "`\""), strings.Trim(name, "`\""), descends != c.Desc))
+			all = append(all, columnOf(b, strings.Trim(table, "`\""), strings.Trim(name, "`\""), descends != c.Desc))
 		}
 	}
 	for _, s := range all {
@@ -197,20 +197,20 @@ func unsorted(m *model) string {
 	return "its rows are merged by columns only: order by " + m.sortable() + " or other columns, or sort the rows"
 }
 
-// column returns a column that rows are sorted by. It has no name if it is not of the model.
-func (b *bound) column(table, name string, descends bool) sorted {
+// columnOf returns a column that rows are sorted by. It has no name if it is not of the model.
+func columnOf(b *bound, table, name string, descends bool) sorted {
 	if name == clause.PrimaryKey && b.stmt.Schema.PrioritizedPrimaryField != nil {
 		name = b.stmt.Schema.PrioritizedPrimaryField.DBName
 	}
-	f := b.field(table, name)
+	f := fieldOf(b, table, name)
 	if f == nil {
 		return sorted{}
 	}
 	return sorted{f.DBName, measured(f, b.rules.dialect), descends}
 }
 
-// field returns the field of a column of the model, or nil.
-func (b *bound) field(table, column string) *schema.Field {
+// fieldOf returns the field of a column of the model, or nil.
+func fieldOf(b *bound, table, column string) *schema.Field {
 	if table != "" && table != clause.CurrentTable && !strings.EqualFold(table, b.stmt.Table) {
 		return nil
 	}

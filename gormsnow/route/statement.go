@@ -66,7 +66,7 @@ func (r *rules) place(b *bound, query string, args []any) (place, *Error) {
 		b.hint.kind == scatter && err == nil && !p.known && !p.any:
 		p, err = place{all: true}, nil
 	case err == nil && !p.known && !p.any:
-		err = b.refuse(m, ErrUnrouted, "no condition on "+m.columns()+" with = or IN holds for all its rows: add one, or name the shard with On"+b.orScatter())
+		err = b.refuse(m, ErrUnrouted, "no condition on "+m.columns()+" with = or IN holds for all its rows: add one, or name the shard with On"+orScatter(b))
 	}
 	if err == nil && (b.op == opUpdate || b.op == opDelete) && m != nil && m.key != nil {
 		err = r.moves(b, m, p)
@@ -74,7 +74,7 @@ func (r *rules) place(b *bound, query string, args []any) (place, *Error) {
 	return p, err
 }
 
-func (b *bound) orScatter() string {
+func orScatter(b *bound) string {
 	if b.op == opQuery || b.op == opRow {
 		return ", or ask all shards with Scatter"
 	}
@@ -88,12 +88,12 @@ func (r *rules) read(b *bound, m *model, query string, args []any) (place, *Erro
 	unrouted := func(reason string) (place, *Error) { return place{}, b.refuse(m, ErrUnrouted, reason) }
 	switch {
 	case b.raw:
-		return unrouted("it is raw SQL: name the shard with On" + b.orScatter())
+		return unrouted("it is raw SQL: name the shard with On" + orScatter(b))
 	case m == nil:
-		return unrouted("it has no model: use db.Model, or name the shard with On" + b.orScatter())
+		return unrouted("it has no model: use db.Model, or name the shard with On" + orScatter(b))
 	case stmt.TableExpr != nil && stmt.TableExpr.SQL != stmt.Quote(stmt.Schema.Table):
-		return unrouted("its table is an expression: name the shard with On" + b.orScatter())
-	case m.global && b.op != opQuery && b.op != opRow && b.associated():
+		return unrouted("its table is an expression: name the shard with On" + orScatter(b))
+	case m.global && b.op != opQuery && b.op != opRow && associated(b):
 		return unrouted("its rows are in every database, and an association would write them: leave them out with Omit")
 	case m.global && b.op != opQuery && b.op != opRow:
 		return unrouted("its rows are in every database: write them in each, with Shards.Each, or in one with On")
@@ -125,7 +125,7 @@ func (r *rules) read(b *bound, m *model, query string, args []any) (place, *Erro
 }
 
 // associated reports whether GORM saves rows that belong to others. It remembers these in a setting.
-func (b *bound) associated() bool {
+func associated(b *bound) bool {
 	_, saved := b.stmt.Settings.Load("gorm:saved_association_map")
 	return saved
 }
