@@ -122,7 +122,7 @@ func random(t *testing.T, w world, seed uint64, n int, keep []int) (refusals []s
 		want, oracleErr := s.run(w.oracle.Session(&gorm.Session{NewDB: true}))
 		if fmt.Sprint(err) != fmt.Sprint(oracleErr) || !reflect.DeepEqual(got, want) {
 			text, _ := s.run(w.oracle.Session(&gorm.Session{NewDB: true, DryRun: true}))
-			return nil, fmt.Errorf("statement %d, %s:\ngot  %+v, %w\nwant %+v, %v\ndry %v", i, s.name, got, err, want, oracleErr, text)
+			return nil, fmt.Errorf("statement %d, %s:\ngot  %+v, %s\nwant %+v, %s\ndry %v", i, s.name, got, fmt.Sprint(err), want, fmt.Sprint(oracleErr), text)
 		}
 		count[0]++
 		kinds[s.name] = count
