@@ -13,7 +13,7 @@ const leastLent = 2
 // a table that counts up begin at 1, have few gaps, and end anywhere. Those that are chosen among the ids of another
 // table have gaps, are all over them, and reach as far as they do.
 func (s *solver) borrows(k *key, c *claim) (points float64) {
-	if k == nil || k.text || !c.fit.known || c.fit.found.share() < likely {
+	if k == nil || k.text || s.declared(k) || !c.fit.known || c.fit.found.share() < likely {
 		return 0
 	}
 	if refname.Alike(k.name.Stem, k.thing) >= 1 || s.inherits(k, c.key) { // it is named after its own rows

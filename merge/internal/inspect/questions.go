@@ -71,10 +71,7 @@ func (s *solver) ask() {
 // askKey returns the question about a key, or nil if it is certain.
 func (s *solver) askKey(f *field, counted, static, lent *group) *group {
 	k := s.keyOf(f)
-	referred := slices.ContainsFunc(s.fields, func(f *field) bool { return f.verdict.key == k }) ||
-		slices.ContainsFunc(s.plan.Tables, func(t *plan.Table) bool {
-			return slices.ContainsFunc(t.ForeignKeys, func(key *plan.ForeignKey) bool { return key.Table == k.table.Name })
-		})
+	referred := slices.ContainsFunc(s.fields, func(f *field) bool { return f.verdict.key == k }) || s.declared(k)
 	rival := f.best()
 	itself := len(f.name.Stem) == 0 || refname.Alike(f.name.Stem, f.thing) > 0
 	switch {
@@ -86,6 +83,19 @@ func (s *solver) askKey(f *field, counted, static, lent *group) *group {
 		return counted
 	}
 	return static
+}
+
+// declared reports whether a foreign key of another table refers to a key. Then it is seldom an id of another table
+// without a foreign key of its own.
+func (s *solver) declared(k *key) bool {
+	return slices.ContainsFunc(s.plan.Tables, func(t *plan.Table) bool { return t != k.table && refers(t, k) })
+}
+
+// refers reports whether a foreign key of a table refers to a key.
+func refers(t *plan.Table, k *key) bool {
+	return slices.ContainsFunc(t.ForeignKeys, func(key *plan.ForeignKey) bool {
+		return key.Table == k.table.Name && slices.Equal(key.Refers, []string{k.column.Name})
+	})
 }
 
 // askPlain returns the question about a column that is taken for plain, or nil if there is something that speaks

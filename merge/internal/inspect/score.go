@@ -102,6 +102,9 @@ func (s *solver) ownPoints(k *key) float64 {
 	case k.counted:
 		points += 4
 	}
+	if s.declared(k) {
+		points += 4
+	}
 	switch own := max(refname.Alike(k.name.Stem, k.thing), 0); {
 	case own >= 3.5:
 		points += 3

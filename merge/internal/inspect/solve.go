@@ -30,8 +30,8 @@ func (s *solver) keysOf(ctx context.Context) {
 	for _, f := range s.fields {
 		own := s.keyOf(f)
 		for _, k := range s.keys {
-			if k.field == f {
-				continue
+			if k.field == f || own != nil && refers(k.table, own) {
+				continue // a key is no id of the rows that refer to it
 			}
 			c := s.claim(ctx, f, k)
 			if c.lent = s.borrows(own, c); c.lent < leastLent && own != nil && own.counted && (refname.Alike(f.name.Stem, k.of) < 3 || refname.Alike(f.name.Stem, f.thing) >= 5) {
