@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/merge"
+	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -194,6 +195,12 @@ func TestSilent(t *testing.T) {
 			"",
 		},
 		{
+			"numbers beside the primary key of a dictionary",
+			[]string{"CREATE TABLE rights (id INT NOT NULL AUTO_INCREMENT, node INT NOT NULL, label VARCHAR(20) NOT NULL, PRIMARY KEY (node, label), KEY (id)); INSERT INTO rights SELECT seq, seq DIV 3, CONCAT('r', seq) FROM seq_1_to_60"},
+			map[string]string{"rights.id": "key"},
+			"",
+		},
+		{
 			"slots in JSON",
 			[]string{chars, "CREATE TABLE bags (char_id INT NOT NULL PRIMARY KEY, content JSON NOT NULL);" +
 				`INSERT INTO bags SELECT seq * 3, '{"slots": {"1": {"cfg": 7}, "2": {"cfg": 9}, "4": null}}' FROM seq_1_to_{80}`},
@@ -212,6 +219,13 @@ func TestSilent(t *testing.T) {
 			p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, sources...)
 			if err != nil {
 				t.Fatal(err)
+			}
+			schema, err := merge.ReadSchema(t.Context(), sqlsnow.MySQL, sources...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := plan.Shorten(p, schema); err != nil { // it completes what it has written
+				t.Error(err)
 			}
 			said := test.says == ""
 			for name, want := range test.want {

@@ -284,3 +284,35 @@ func TestInspect(t *testing.T) {
 		})
 	}
 }
+
+// A column that numbers rows beside their primary key has no unique key in the sources. What Inspect asks about it can
+// be shortened nevertheless.
+func TestInspectNumbersBesideKey(t *testing.T) {
+	g := postgresGame(t)
+	var sources []merge.Source
+	for _, name := range []string{"old", "young"} {
+		sources = append(sources, merge.Source{Name: name, DB: g.open(t,
+			"CREATE TABLE rights (id SERIAL NOT NULL, node INT NOT NULL, label TEXT NOT NULL, PRIMARY KEY (node, label))",
+			"INSERT INTO rights (node, label) SELECT n / 3, 'right ' || n FROM generate_series(1, 60) n")})
+	}
+	p, err := merge.Inspect(t.Context(), g.dialect, sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := merge.ReadSchema(t.Context(), g.dialect, sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := plan.Shorten(p, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := d.Complete(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := again.Table("rights").Unique
+	if len(u) != 2 || !slices.Equal(u[1].Columns, []string{"id"}) || u[1].Rule != plan.RuleMatch || len(u[1].Suspects) == 0 {
+		t.Errorf("got unique keys %+v", u)
+	}
+}

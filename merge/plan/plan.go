@@ -210,7 +210,7 @@ const (
 type Unique struct {
 	Name    string   `json:"name,omitempty" yaml:"name,omitempty"` // for Schema; the primary key has none
 	Columns []string `json:"columns,omitempty" yaml:"columns,omitempty,flow"`
-	Rule    Rule     `json:"rule" yaml:"rule"`
+	Rule    Rule     `json:"rule" yaml:"rule,omitempty"`
 
 	// Rename is the column that RuleSuffix or RuleRenumber changes; none means the only plain text, or the only
 	// plain integer, among Columns. Suffix is what RuleSuffix appends; none means an underscore and the name of the

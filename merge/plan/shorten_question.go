@@ -13,16 +13,21 @@ func (s *shortener) questions() error {
 		}
 	}
 	s.suspects()
-	s.doubts()
+	if err := s.doubts(); err != nil {
+		return err
+	}
 	return s.complete()
 }
 
 // doubts writes the suspects of unique keys, one question for each rule.
-func (s *shortener) doubts() {
+func (s *shortener) doubts() error {
 	for _, t := range s.plan.Tables {
 		for _, u := range t.Unique {
 			if t.Skip || len(u.Suspects) == 0 {
 				continue
+			}
+			if err := s.know(t, u); err != nil {
+				return err
 			}
 			asked, doubt := &Asked{}, Doubt{s.plan.keyName(t, u.Columns), u.Suspects}
 			if bare := (Unique{Rule: u.Rule, Decided: u.Decided}); sameClash(u, &bare) && u.Rule != "" {
@@ -43,6 +48,24 @@ func (s *shortener) doubts() {
 			asked.Unique = append(asked.Unique, doubt)
 		}
 	}
+	return nil
+}
+
+// know lists the unique keys of a table if the sources do not have one of them: a question must find it by its name.
+func (s *shortener) know(t *Table, u *Unique) error {
+	is := func(other *Unique) bool { return slices.Equal(other.Columns, u.Columns) }
+	if slices.ContainsFunc(s.schema.Table(t.Name).Unique, is) || slices.Equal(t.PrimaryKey, u.Columns) {
+		return nil
+	}
+	bare := &Table{}
+	for _, u := range t.Unique {
+		bare.Unique = append(bare.Unique, &Unique{Columns: u.Columns})
+	}
+	fields, err := difference(&Table{}, bare)
+	if err == nil {
+		s.change(&TableChange{Table: Name{Text: t.Name}, fields: fields})
+	}
+	return err
 }
 
 func (s *shortener) question(q *Question) error {
