@@ -21,7 +21,7 @@ func TestRelease(t *testing.T) {
 			t.Fatalf("snow %s: exit status %d, stdout %q, stderr %q; want %d and %q", line, got.status, got.stdout, got.stderr, status, output)
 		}
 	}
-	want(0, "namespace short: it is there", "init -namespace short -workers 2 -window 300ms -pinned-window 300ms")
+	want(0, "namespace short: it is there", "init -namespace short -workers 2 -window 2s -pinned-window 2s")
 	f := &databaseFlags{dsn: "env:SNOW_DSN", access: database.Existing, timeout: 10e9}
 	db, err := f.open(t.Context())
 	if err != nil {
