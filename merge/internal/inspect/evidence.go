@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,6 +55,16 @@ func evidenceOf(fields []*field) (lines []string) {
 	}
 	for _, r := range remarks {
 		lines = append(lines, r.tell())
+	}
+	return lines
+}
+
+// evidenceOfEach tells it of each field, the most doubtful one first: they are of different tables.
+func evidenceOfEach(fields []*field) (lines []string) {
+	fields = slices.Clone(fields)
+	slices.SortStableFunc(fields, func(a, b *field) int { return cmp.Compare(a.verdict.certainty, b.verdict.certainty) })
+	for _, f := range fields {
+		lines = append(lines, f.remark(2).tell())
 	}
 	return lines
 }

@@ -30,6 +30,11 @@ func (q *Question) Hint() string {
 		return ""
 	case p.table.Created == p.columns[0]:
 		return "If another column says when a row was made, or none does, correct created in the file."
+	case p.Is == "ids of its own table" && slices.ContainsFunc(p.Doubts, func(text string) bool { return strings.Contains(text, "has a single row") }):
+		table := p.table.Name
+		return fmt.Sprintf("If a program asks for the row by its number, the row has to keep it. Answer yes, and write in the file: "+
+			"tables: {%s: {new_ids: []}}. Then choose under unique what becomes of rows with the same number, such as {rule: keep, keys: [%s(%s)]}: the row of the first source stays.",
+			table, table, p.columns[0])
 	case p.Is == "no ids" || p.Is == "ids of its own table":
 		return "If it should be otherwise, correct the column or table in the file, and answer yes."
 	}
