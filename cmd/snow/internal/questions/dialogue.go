@@ -230,6 +230,9 @@ func (a *asker) take(ctx context.Context, at place, q *Question, answer string) 
 	for _, text := range wrong {
 		a.out.line("! ", "The plan is wrong now: %s. b goes back.", text)
 	}
+	for _, text := range a.sources.kindsLeft(ctx, a.Questionnaire, q) {
+		a.out.line("! ", "%s. b goes back.", text)
+	}
 	return true, nil
 }
 

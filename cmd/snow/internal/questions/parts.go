@@ -2,7 +2,9 @@ package questions
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +21,9 @@ var (
 
 // listHint is what a doubt says about the answer. It is one of the choices.
 const listHint = "; the answer for ids is {list: TABLE}"
+
+// noKind is what follows where a plan does not name a kind.
+const noKind = "which the plan does not name: the run would stop"
 
 // isEach reports whether each part has a table of its own.
 func (q *Question) isEach() bool {
@@ -199,4 +204,58 @@ func (q *Question) partLines(n int) (lines []string) {
 		names = strings.Split(listed(names, 2*n), ", ")
 	}
 	return []string{strings.TrimSuffix(strings.Join(names, ", ")+": "+q.says(q.Parts[0]), ": ")}
+}
+
+// hasKind reports whether a column's values of a kind have a table or are no ids. Of NULL, and of values that are cut
+// short, nobody knows here.
+func hasKind(c *plan.Column, kind string) bool {
+	return kind == "NULL" || strings.HasSuffix(kind, "…") ||
+		slices.ContainsFunc(c.Refers, func(r *plan.Reference) bool { return r.Value == kind || r.Value == plan.AnyKind })
+}
+
+// rowsApart counts rows that were read whose values stand for no row, and rows of kinds that the plan has no table for.
+func rowsApart(p *Part, columns []string, rows [][]string) (texts []string) {
+	c := p.table.Column(p.columns[0])
+	at, by := slices.Index(columns, c.Name), slices.Index(columns, c.By)
+	none, kinds := 0, map[string]int{}
+	for _, row := range rows {
+		isNone := slices.Contains(c.None, row[at])
+		if isNone {
+			none++
+		}
+		if c.Role == plan.RolePolymorphic && by >= 0 && !isNone && !hasKind(c, row[by]) {
+			kinds[row[by]]++
+		}
+	}
+	if none > 0 {
+		texts = append(texts, fmt.Sprintf("%d of %d rows have %s, which stands for no row", none, len(rows), strings.Join(c.None, " or ")))
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		texts = append(texts, fmt.Sprintf("%d of %d rows have %s %s, "+noKind, kinds[kind], len(rows), c.By, kind))
+	}
+	return texts
+}
+
+// kindsLeft says which kinds of rows the plan does not name after an answer, as far as samples show them.
+func (of Sources) kindsLeft(ctx context.Context, s *Questionnaire, q *Question) (texts []string) {
+	if s.plan == nil || q.OfKeys {
+		return nil
+	}
+	now := *q
+	now.Parts = nil
+	for _, p := range q.Parts {
+		answered := *p
+		answered.table = s.plan.Table(p.table.Name)
+		if c := answered.table.Column(p.columns[0]); c != nil && c.Role == plan.RolePolymorphic {
+			now.Parts = append(now.Parts, &answered)
+		}
+	}
+	for _, sample := range of.Samples(ctx, s, &now) {
+		for _, text := range sample.Found {
+			if strings.HasSuffix(text, noKind) {
+				texts = append(texts, "source "+sample.Source+", "+sample.Table+": "+text)
+			}
+		}
+	}
+	return texts
 }

@@ -163,6 +163,7 @@ func (r reader) sample(ctx context.Context, p *Part, owners []*plan.Table) Sampl
 	for i, owner := range owners {
 		out.add(owner, rows, at, found[i])
 	}
+	out.Found = append(out.Found, rowsApart(p, columns, rows)...)
 	return out
 }
 
