@@ -118,6 +118,20 @@ func TestRowsApart(t *testing.T) {
 	}
 }
 
+func TestElements(t *testing.T) {
+	for value, want := range map[string][]string{"17,52": {"17", "52"}, "{8}": {"8"}, "1,22,3…": {"1", "22"}, "-3": {"-3"}, "a 1": {"a 1"}, "": {""}, "0": {"0"}} {
+		if got := elements(value); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", value, got, want)
+		}
+	}
+	found := map[string]string{"17": "17 Aragorn"}
+	for value, want := range map[string]string{"17": "17 Aragorn", "17,52": "1 of 2", "5": "no such row", "": "no such row"} {
+		if got := rowText(elements(value), found); got != want {
+			t.Errorf("%q: got %q, want %q", value, got, want)
+		}
+	}
+}
+
 func TestValueText(t *testing.T) {
 	for _, tt := range []struct {
 		value any
