@@ -28,10 +28,10 @@ type remark struct {
 // evidenceOf tells what speaks for the verdicts on some fields. Fields with the same evidence share a
 // line. Where those are too many, less is said of the names, types and tables, but never less of values that are no
 // ids. Of a field that is named after no table and has ids of none
-// nothing is said, unless it is the only one.
+// nothing is said, unless it is the only one or there is something besides.
 func evidenceOf(fields []*field) (lines []string) {
 	if len(fields) > 1 {
-		fields = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.spoken() == nil })
+		fields = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.spoken() == nil && f.besides == "" })
 	}
 	var remarks []*remark
 	detail := 3

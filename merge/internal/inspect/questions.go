@@ -25,7 +25,7 @@ const leastRival = 0.03
 // taken for is in one.
 func (s *solver) ask() {
 	direct, others := map[*key]*group{}, map[*key]*group{}
-	counted := &group{name: "keys", text: "Do these columns number the rows of their own tables? Their names do not say so, or the databases do not count them up.", answer: plan.AnswerKey}
+	counted := &group{name: "keys", text: "Do these columns number the rows of their own tables? The evidence says why that is in doubt.", answer: plan.AnswerKey}
 	static := &group{name: "numbers of tables", text: "Primary keys to which nothing refers: do they number rows (key), or do the numbers mean something (plain)?", answer: plan.AnswerKey, certainty: 0.6}
 	lent := &group{name: "keys or ids", text: "Do these keys number the rows of their own tables? Nearly all of their values are ids of another table, too: they may be ids of that one.", answer: plan.AnswerKey, certainty: 0.6}
 	foreign := &group{name: "ids of nothing", text: "Named like ids, but their values are ids of no table here. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.9}
@@ -80,9 +80,23 @@ func (s *solver) askKey(f *field, counted, static, lent *group) *group {
 	case (k.counted || k.unused && referred) && itself && (rival == nil || rival.score() < f.own-2):
 		return nil
 	case referred || k.counted:
+		if f.besides == "" {
+			f.besides = f.doubtOfKey(itself, k)
+		}
 		return counted
 	}
 	return static
+}
+
+// doubtOfKey says why it is asked whether a key numbers the rows of its table.
+func (f *field) doubtOfKey(itself bool, k *key) string {
+	switch {
+	case !itself:
+		return "its name does not say whose numbers these are"
+	case !k.counted:
+		return "no database counts its numbers up"
+	}
+	return "its values could be ids of another table, too"
 }
 
 // declared reports whether a foreign key of another table refers to a key. Then it is seldom an id of another table
