@@ -92,6 +92,8 @@ func (q *Question) likelyTable() string {
 	}
 	best := (&plan.Question{Candidates: q.asked.Candidates}).Best().Answer
 	switch table, ok := strings.CutPrefix(q.Parts[0].Is, "ids of "); {
+	case best == plan.AnswerPlain, best == plan.AnswerKey, best == plan.AnswerYes:
+		return ""
 	case best != plan.AnswerEach:
 		return best
 	case ok && len(q.Parts) == 1:
@@ -173,7 +175,7 @@ func (q *Question) says(p *Part) string {
 		text = beside
 	case len(q.asked.Suspects) > 0 && q.isUndecided():
 		text = strings.ReplaceAll(text, listHint, "")
-	case len(q.asked.Suspects) > 0 || q.isEach():
+	case p.Is != "" && (len(q.asked.Suspects) > 0 || q.isEach()):
 		text = strings.TrimPrefix(text+"; in the plan: "+p.Is, "; ")
 	}
 	if p.Answer != "" {

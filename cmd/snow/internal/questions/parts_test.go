@@ -31,6 +31,11 @@ questions:
   proposed: undecided
   suspects: ['a list of numbers, separated by ",": its sampled values could be ids of guilds, players; the answer for ids is {list: TABLE}']
   answer:
+- name: numbers
+  columns: [players.made]
+  candidates: [{answer: plain, certainty: 0.6}]
+  evidence: ['players.made: guilds: 3 of 9 sampled values are ids of it (0.58)']
+  answer:
 new_ids: [eu, us]
 references:
 - {to: players, proposed: true, columns: [houses.owner_id]}
@@ -49,6 +54,10 @@ func TestParts(t *testing.T) {
 		"items.owner_id houses.owner_id: each plain; ", // the doubtful one first
 		"houses.kind: guilds {to: guilds, orphans: 'null'} {to: guilds, orphans: drop} plain; ",
 		"items.kind: plain {list: guilds} {list: players}; ",
+		"players.made: plain; ",
+	}
+	if notes := s.All[3].Notes(); len(notes) > 0 {
+		t.Errorf("orphans of numbers: %q", notes)
 	}
 	if got := described(s); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
