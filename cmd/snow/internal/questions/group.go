@@ -325,6 +325,9 @@ func (q *Question) describe() {
 		if n := len(q.Parts); n > 1 {
 			q.Text = fmt.Sprintf("Are these %d columns what the plan takes them for?", n)
 		}
+		if is := q.Parts[0].Is; q.asked.Proposed.Meaning != nil && strings.Contains(is, "ids ") {
+			q.Text = fmt.Sprintf("Do the values hold %s?", is)
+		}
 	case q.Text == "":
 		asked := &plan.Question{Candidates: q.asked.Candidates}
 		for _, p := range q.Parts {
