@@ -40,6 +40,7 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 	solver.references(ctx)
 	clashes.dictionaries(ctx)
 	clashes.copies()
+	clashes.twins(ctx)
 	clashes.clashes(ctx)
 	solver.ask()
 	if e.err != nil {

@@ -31,7 +31,7 @@ func (f *clashFinder) dictionaries(ctx context.Context) {
 		if t.Key() == nil {
 			continue
 		}
-		if l := f.likeness(ctx, t); l.sampled > 0 && float64(l.same) >= sameShare*float64(l.sampled) {
+		if l := f.likeness(ctx, t, []string{t.Key().Name}); l.sampled > 0 && float64(l.same) >= sameShare*float64(l.sampled) {
 			alike[t] = l
 		}
 	}
@@ -55,7 +55,7 @@ func (f *clashFinder) dictionaries(ctx context.Context) {
 		}
 		key := t.Key()
 		if !dictionaries[t] {
-			if refers := f.newlyRefers(t, func(parent *plan.Table) bool { return !dictionaries[parent] }); refers == "" || l.told == l.same {
+			if refers := f.newlyRefers(t, func(parent *plan.Table) bool { return !dictionaries[parent] }); refers == "" || isDictionary(t) {
 				addSuspect(key, "%d of %d sampled rows are the same in two sources, under the same ids. Is the table the same on both? %sAll rows are copied, with new ids; to keep such rows once, put the table into keep_ids and choose match for its key",
 					l.same, l.sampled, wherever(refers))
 			}
@@ -85,14 +85,14 @@ func wherever(column string) string {
 // same in two sources.
 func (l *likeness) vary() bool { return len(l.different) >= 3 && 2*len(l.different) >= l.same }
 
-func (f *clashFinder) likeness(ctx context.Context, t *plan.Table) *likeness {
-	key := t.Key()
+// likeness compares the sampled rows that have equal values in some columns.
+func (f *clashFinder) likeness(ctx context.Context, t *plan.Table, by []string) *likeness {
 	l := &likeness{different: map[string]bool{}}
-	l.sampled = f.pairs(ctx, t, []string{key.Name}, func(of *sample, one, other []any) {
+	l.sampled = f.pairs(ctx, t, by, func(of *sample, one, other []any) {
 		told, some, equal := false, false, true // by more than its id
 		var rest []any
 		for n, c := range of.columns {
-			if c.Name != key.Name {
+			if !slices.Contains(by, c.Name) {
 				some = some || one[n] != nil
 				told = told || one[n] != nil && sqltype.Of(f.dialect, c.Type).Kind == sqltype.Text
 				rest = append(rest, one[n])
@@ -137,6 +137,22 @@ func (f *clashFinder) newlyRefers(t *plan.Table, want func(*plan.Table) bool) st
 		}
 	}
 	return ""
+}
+
+// twins asks about tables without a key of their own whose rows are the same in all sources, though they can't clash:
+// they refer to rows with new ids, as the texts of a dictionary do to languages.
+func (f *clashFinder) twins(ctx context.Context) {
+	for _, t := range f.plan.Tables {
+		refers := f.newlyRefers(t, func(*plan.Table) bool { return true })
+		if t.Key() != nil || len(t.PrimaryKey) == 0 || refers == "" || !f.apart(t, &plan.Unique{Columns: t.PrimaryKey}) {
+			continue
+		}
+		l := f.likeness(ctx, t, t.PrimaryKey)
+		if varied := l.vary() || l.told == l.same && len(l.different) > 1; varied && float64(l.same) >= sameShare*float64(l.sampled) {
+			addSuspect(t.Column(t.PrimaryKey[0]), "%d of %d sampled rows are the same in two sources, under the same primary key. Is the table the same on both? %sAll rows are copied, so such rows are there twice",
+				l.same, l.sampled, wherever(refers))
+		}
+	}
 }
 
 // has reports whether a sampled row has a value in a column that does not stand for no row.
