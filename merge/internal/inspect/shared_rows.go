@@ -173,13 +173,24 @@ func (f *clashFinder) has(t *plan.Table, c *plan.Column) bool {
 func (f *clashFinder) copies() {
 	for _, t := range f.plan.Tables {
 		sources := f.plan.SourcesOf(t)
-		if len(t.RowKey()) > 0 || len(sources) < 2 || len(t.Columns) == 0 || f.newlyRefers(t, func(*plan.Table) bool { return true }) != "" {
+		if len(t.RowKey()) > 0 || len(sources) < 2 || len(t.Columns) == 0 {
 			continue
 		}
+		refers := f.newlyRefers(t, func(*plan.Table) bool { return true })
 		first := f.samples[tableOf{sources[0], t.Name}]
-		counts, total := map[string]int{}, 0
+		counts, total, rests := map[string]int{}, 0, map[string]bool{}
 		for _, row := range first.rows {
 			counts[textOf(row)]++
+			var rest []any
+			for n, c := range first.columns {
+				if !t.Column(c.Name).HoldsReferences() {
+					rest = append(rest, row[n])
+				}
+			}
+			rests[textOf(rest)] = true
+		}
+		if refers != "" && len(rests) < 3 { // equal numbers of rows with new ids are an accident
+			continue
 		}
 		whole, same := first.whole, 0
 		for _, source := range sources[1:] {
@@ -198,13 +209,13 @@ func (f *clashFinder) copies() {
 		}
 		switch {
 		case total == 0 || float64(same) < sameShare*float64(total):
-		case whole && same == total:
+		case whole && same == total && refers == "":
 			t.WithoutRows = append(t.WithoutRows, &plan.Condition{Where: "1 = 1", Sources: sources[1:]})
 			addSuspect(t.Columns[0], "the table has no key, and all %d rows are the same in source %q: is the table the same on both? They are kept once: without_rows leaves out the rows of %s; to copy both, take it out",
 				len(first.rows), sources[0], strings.Join(sources[1:], ", "))
 		default:
-			addSuspect(t.Columns[0], "the table has no key, and %d of %d sampled rows are the same in source %q: is the table the same on both? All rows are copied, so such rows are there twice; to keep those of %q only, give the table without_rows with 1 = 1 for the other sources",
-				same, total, sources[0], sources[0])
+			addSuspect(t.Columns[0], "the table has no key, and %d of %d sampled rows are the same in source %q: is the table the same on both? %sAll rows are copied, so such rows are there twice; to keep those of %q only, give the table without_rows with 1 = 1 for the other sources",
+				same, total, sources[0], wherever(refers), sources[0])
 		}
 	}
 }
