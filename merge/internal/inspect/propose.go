@@ -40,8 +40,8 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 	solver.references(ctx)
 	clashes.dictionaries(ctx)
 	clashes.copies()
-	clashes.twins(ctx)
 	clashes.clashes(ctx)
+	clashes.twins(ctx)
 	solver.ask()
 	if e.err != nil {
 		return nil, e.err

@@ -149,8 +149,12 @@ func (f *clashFinder) twins(ctx context.Context) {
 		}
 		l := f.likeness(ctx, t, t.PrimaryKey)
 		if varied := l.vary() || l.told == l.same && len(l.different) > 1; varied && float64(l.same) >= sameShare*float64(l.sampled) {
-			addSuspect(t.Column(t.PrimaryKey[0]), "%d of %d sampled rows are the same in two sources, under the same primary key. Is the table the same on both? %sAll rows are copied, so such rows are there twice",
-				l.same, l.sampled, wherever(refers))
+			at := slices.IndexFunc(t.Unique, func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) })
+			if at < 0 {
+				continue
+			}
+			t.Unique[at].Suspects = append(t.Unique[at].Suspects, fmt.Sprintf("%d of %d sampled rows are the same in two sources. Is the table the same on both? %sSo such rows are there twice, unless rows of that table become one, too",
+				l.same, l.sampled, wherever(refers)))
 		}
 	}
 }
@@ -189,8 +193,16 @@ func (f *clashFinder) copies() {
 			}
 			rests[textOf(rest)] = true
 		}
-		if refers != "" && len(rests) < 3 { // equal numbers of rows with new ids are an accident
-			continue
+		says := t.Columns[0]
+		if refers != "" {
+			if len(rests) < 3 { // equal numbers of rows with new ids are an accident
+				continue
+			}
+			for _, c := range t.Columns { // questions are about those that refer
+				if !c.HoldsReferences() {
+					says = c
+				}
+			}
 		}
 		whole, same := first.whole, 0
 		for _, source := range sources[1:] {
@@ -214,7 +226,7 @@ func (f *clashFinder) copies() {
 			addSuspect(t.Columns[0], "the table has no key, and all %d rows are the same in source %q: is the table the same on both? They are kept once: without_rows leaves out the rows of %s; to copy both, take it out",
 				len(first.rows), sources[0], strings.Join(sources[1:], ", "))
 		default:
-			addSuspect(t.Columns[0], "the table has no key, and %d of %d sampled rows are the same in source %q: is the table the same on both? %sAll rows are copied, so such rows are there twice; to keep those of %q only, give the table without_rows with 1 = 1 for the other sources",
+			addSuspect(says, "the table has no key, and %d of %d sampled rows are the same in source %q: is the table the same on both? %sAll rows are copied, so such rows are there twice; to keep those of %q only, give the table without_rows with 1 = 1 for the other sources",
 				same, total, sources[0], wherever(refers), sources[0])
 		}
 	}
