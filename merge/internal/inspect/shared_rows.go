@@ -193,17 +193,10 @@ func (f *clashFinder) copies() {
 			}
 			rests[textOf(rest)] = true
 		}
-		says := t.Columns[0]
-		if refers != "" {
-			if len(rests) < 3 { // equal numbers of rows with new ids are an accident
-				continue
-			}
-			for _, c := range t.Columns { // questions are about those that refer
-				if !c.HoldsReferences() {
-					says = c
-				}
-			}
+		if refers != "" && len(rests) < 3 { // equal numbers of rows with new ids are an accident
+			continue
 		}
+		says := t.Columns[max(0, slices.IndexFunc(t.Columns, func(c *plan.Column) bool { return !c.HoldsReferences() }))] // others are asked whose ids they are
 		whole, same := first.whole, 0
 		for _, source := range sources[1:] {
 			other, left := f.samples[tableOf{source, t.Name}], maps.Clone(counts)
@@ -223,7 +216,7 @@ func (f *clashFinder) copies() {
 		case total == 0 || float64(same) < sameShare*float64(total):
 		case whole && same == total && refers == "":
 			t.WithoutRows = append(t.WithoutRows, &plan.Condition{Where: "1 = 1", Sources: sources[1:]})
-			addSuspect(t.Columns[0], "the table has no key, and all %d rows are the same in source %q: is the table the same on both? They are kept once: without_rows leaves out the rows of %s; to copy both, take it out",
+			addSuspect(says, "the table has no key, and all %d rows are the same in source %q: is the table the same on both? They are kept once: without_rows leaves out the rows of %s; to copy both, take it out",
 				len(first.rows), sources[0], strings.Join(sources[1:], ", "))
 		default:
 			addSuspect(says, "the table has no key, and %d of %d sampled rows are the same in source %q: is the table the same on both? %sAll rows are copied, so such rows are there twice; to keep those of %q only, give the table without_rows with 1 = 1 for the other sources",
