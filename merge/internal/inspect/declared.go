@@ -96,7 +96,7 @@ func (i *inspector) newIDs() {
 				addSuspect(key, "ids of source %q begin at %d: negative numbers are not taken for ids elsewhere", source, r.min)
 			}
 			if r.min == r.max && r.max <= 1 {
-				addSuspect(key, "source %q has a single row, of id %d: do programs ask for it by that number? Then take it out of new_ids, and say what to do with the clash", source, r.max)
+				addSuspect(key, "source %q has a single row, of id %d: does a program ask for it by this number?", source, r.max)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,10 +28,10 @@ type remark struct {
 // evidenceOf tells what speaks for the verdicts on some fields. Fields with the same evidence share a
 // line. Where those are too many, less is said of the names, types and tables, but never less of values that are no
 // ids. Of a field that is named after no table and has ids of none
-// nothing is said, unless it is the only one.
+// nothing is said, unless it is the only one or there is something besides.
 func evidenceOf(fields []*field) (lines []string) {
 	if len(fields) > 1 {
-		fields = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.spoken() == nil })
+		fields = slices.DeleteFunc(slices.Clone(fields), func(f *field) bool { return f.spoken() == nil && f.besides == "" })
 	}
 	var remarks []*remark
 	detail := 3
@@ -54,6 +55,16 @@ func evidenceOf(fields []*field) (lines []string) {
 	}
 	for _, r := range remarks {
 		lines = append(lines, r.tell())
+	}
+	return lines
+}
+
+// evidenceOfEach tells it of each field, the most doubtful one first: they are of different tables.
+func evidenceOfEach(fields []*field) (lines []string) {
+	fields = slices.Clone(fields)
+	slices.SortStableFunc(fields, func(a, b *field) int { return cmp.Compare(a.verdict.certainty, b.verdict.certainty) })
+	for _, f := range fields {
+		lines = append(lines, f.remark(2).tell())
 	}
 	return lines
 }

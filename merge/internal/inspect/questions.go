@@ -25,9 +25,9 @@ const leastRival = 0.03
 // taken for is in one.
 func (s *solver) ask() {
 	direct, others := map[*key]*group{}, map[*key]*group{}
-	counted := &group{name: "keys", text: "Do these columns number the rows of their own tables? They are not named so, or no source counts them up.", answer: plan.AnswerKey}
+	counted := &group{name: "keys", text: "Do these columns number the rows of their own tables? The evidence says why that is in doubt.", answer: plan.AnswerKey}
 	static := &group{name: "numbers of tables", text: "Primary keys to which nothing refers: do they number rows (key), or do the numbers mean something (plain)?", answer: plan.AnswerKey, certainty: 0.6}
-	lent := &group{name: "keys or ids", text: "Keys whose numbers are all ids of another table, too. Do they number the rows of their own tables, or are they ids of that one?", answer: plan.AnswerKey, certainty: 0.6}
+	lent := &group{name: "keys or ids", text: "Do these keys number the rows of their own tables? Nearly all of their values are ids of another table, too: they may be ids of that one.", answer: plan.AnswerKey, certainty: 0.6}
 	foreign := &group{name: "ids of nothing", text: "Named like ids, but their values are ids of no table here. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.9}
 	unclear := &group{name: "unclear ids", text: "Named like ids, and nothing says of which table. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.5}
 	numbers := &group{name: "numbers", text: "Not named like ids, but their values could be ids of tables here. Are they numbers, to be copied as they are?", answer: plan.AnswerPlain, certainty: 0.7}
@@ -80,9 +80,23 @@ func (s *solver) askKey(f *field, counted, static, lent *group) *group {
 	case (k.counted || k.unused && referred) && itself && (rival == nil || rival.score() < f.own-2):
 		return nil
 	case referred || k.counted:
+		if f.besides == "" {
+			f.besides = f.doubtOfKey(itself, k)
+		}
 		return counted
 	}
 	return static
+}
+
+// doubtOfKey says why it is asked whether a key numbers the rows of its table.
+func (f *field) doubtOfKey(itself bool, k *key) string {
+	switch {
+	case !itself:
+		return "its name does not say whose numbers these are"
+	case !k.counted:
+		return "no database counts its numbers up"
+	}
+	return "its values could be ids of another table, too"
 }
 
 // declared reports whether a foreign key of another table refers to a key. Then it is seldom an id of another table
@@ -166,8 +180,8 @@ func (s *solver) joinSmall(groups []*group) []*group {
 	slices.SortStableFunc(groups, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(len(b.fields), len(a.fields)), cmp.Compare(b.certainty, a.certainty))
 	})
-	sure := &group{name: "by name", text: "Are these columns references to the tables that they are named after, each as its role says?", answer: plan.AnswerEach}
-	unsure := &group{name: "others", text: "Are these columns references, each as its role says? Look at each.", answer: plan.AnswerEach}
+	sure := &group{name: "by name", text: "Are these columns ids of rows, each of the table beside it?", answer: plan.AnswerEach}
+	unsure := &group{name: "others", text: "Are these columns ids of rows, each of the table beside it? They are doubtful: look at each.", answer: plan.AnswerEach}
 	single := func(g *group) bool { return len(g.fields) <= 2 && g.certainty >= 0.9 }
 	if few := slices.IndexFunc(groups, single); few >= 0 && len(groups)-few >= 3 {
 		for _, g := range groups[few:] {
@@ -265,6 +279,9 @@ func (s *solver) question(g *group) *plan.Question {
 		q.Candidates = append(q.Candidates, more[:min(3, len(more))]...)
 	}
 	q.Evidence = evidenceOf(g.fields)
+	if g.answer == plan.AnswerEach {
+		q.Evidence = evidenceOfEach(g.fields)
+	}
 	q.Follows = s.follow(g)
 	for _, f := range g.fields { // a column is asked once
 		for _, suspect := range f.column.Suspects {

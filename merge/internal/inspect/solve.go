@@ -324,6 +324,9 @@ func (s *solver) others(f *field, c *claim) string {
 	for _, k := range s.keys {
 		hits := 0
 		for source, values := range left.values {
+			if dense(k.ids[source], values) {
+				continue
+			}
 			for _, id := range values {
 				if _, found := slices.BinarySearch(k.ids[source], id); found {
 					hits++
@@ -338,6 +341,17 @@ func (s *solver) others(f *field, c *claim) string {
 		return ""
 	}
 	return fmt.Sprintf("of the others %d are ids of %s", most, best)
+}
+
+// dense reports whether sorted ids fill most of the range of some values, so that these are among them by chance.
+func dense(sorted, values []int64) bool {
+	if len(values) == 0 {
+		return false
+	}
+	least, most := slices.Min(values), slices.Max(values)
+	from, _ := slices.BinarySearch(sorted, least)
+	to, _ := slices.BinarySearch(sorted, most+1)
+	return float64(to-from) >= 0.5*(float64(most)-float64(least)+1)
 }
 
 // none returns the values that stand for no row: what is no id, and what no row of the table has.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -30,6 +32,11 @@ func (q *Question) Hint() string {
 		return ""
 	case p.table.Created == p.columns[0]:
 		return "If another column says when a row was made, or none does, correct created in the file."
+	case p.Is == "ids of its own table" && slices.ContainsFunc(p.Doubts, func(text string) bool { return strings.Contains(text, "has a single row") }):
+		table := p.table.Name
+		return fmt.Sprintf("If a program asks for the row by its number, the row has to keep it. Answer yes, and write in the file: "+
+			"tables: {%s: {new_ids: []}}. Then choose under unique what becomes of rows with the same number, such as {rule: keep, keys: [%s(%s)]}: the row of the first source stays.",
+			table, table, p.columns[0])
 	case p.Is == "no ids" || p.Is == "ids of its own table":
 		return "If it should be otherwise, correct the column or table in the file, and answer yes."
 	}
@@ -66,12 +73,15 @@ func (s offers) of(q *Question) (all []Choice) {
 		}
 	case len(q.asked.Suspects) > 0:
 		p := q.Parts[0]
-		undecided := proposed == string(plan.RoleUndecided) || proposed == "" && p.Is == string(plan.RoleUndecided)
+		undecided := q.isUndecided()
 		if !undecided {
 			add(plan.AnswerYes, 0)
 		}
 		if q.asked.Proposed.Meaning != nil || undecided || p.table != nil && p.Is != "no ids" && p.Is != "ids of its own table" {
 			add(plan.AnswerPlain, 0)
+		}
+		if undecided {
+			s.addTables(q, add)
 		}
 	default:
 		candidates := slices.Clone(q.asked.Candidates)
@@ -80,7 +90,9 @@ func (s offers) of(q *Question) (all []Choice) {
 			add(plan.AnswerYes, 0)
 		}
 		for _, c := range candidates {
-			add(c.Answer, c.Certainty)
+			if add(c.Answer, c.Certainty); c.Answer == candidates[0].Answer {
+				s.addOrphans(q, add)
+			}
 		}
 		add(plan.AnswerPlain, 0)
 	}
@@ -88,6 +100,47 @@ func (s offers) of(q *Question) (all []Choice) {
 		all[0].Mark = markOf(all[0], q)
 	}
 	return all
+}
+
+// addTables adds the tables that undecided values could be ids of.
+func (s offers) addTables(q *Question, add func(answer string, certainty float64)) {
+	tables, lists := q.couldBe()
+	for _, table := range tables {
+		switch {
+		case s.plan == nil || s.plan.Table(table) == nil:
+		case lists:
+			add(textOf(plan.Answer{Meaning: &plan.Meaning{List: table}}), 0)
+		default:
+			add(table, 0)
+		}
+	}
+}
+
+// addOrphans adds what may become of rows with values that are ids of no row, if there are some.
+func (s offers) addOrphans(q *Question, add func(answer string, certainty float64)) {
+	table := q.likelyTable()
+	if s.plan == nil || s.plan.Table(table) == nil || q.orphans() == 0 {
+		return
+	}
+	if q.orphansNull() {
+		add(textOf(plan.Answer{Meaning: &plan.Meaning{To: table, Orphans: plan.OrphansNull}}), 0)
+	}
+	add(textOf(plan.Answer{Meaning: &plan.Meaning{To: table, Orphans: plan.OrphansDrop}}), 0)
+}
+
+// meaningFollows says what follows from an answer in braces that is offered, or "".
+func (s offers) meaningFollows(answer string) string {
+	var m plan.Meaning
+	if !strings.HasPrefix(answer, "{") || yaml.Load([]byte(answer), &m) != nil {
+		return ""
+	}
+	switch {
+	case m.List != "":
+		return fmt.Sprintf("Lists of ids of %s: where its rows get new ids, the values follow.", m.List)
+	case m.Orphans == plan.OrphansNull:
+		return fmt.Sprintf("Ids of %s. Values that lead to no row become NULL, or the value for no row.", m.To)
+	}
+	return fmt.Sprintf("Ids of %s. Rows whose values lead to no row are left out.", m.To)
 }
 
 // renames reports whether rows that clash in the keys have a text that could be changed. Without a schema nobody knows.
@@ -139,9 +192,15 @@ func (s offers) follows(q *Question, answer string) string {
 	case plan.AnswerKey:
 		return "They number the rows of their own tables: the rows get new ids, and what refers to them follows."
 	case plan.AnswerEach:
-		return "Each column is what is said beside it."
+		if p := q.Parts[0]; len(q.Parts) == 1 && p.Is != "" {
+			return "As proposed: " + p.Is + "."
+		}
+		return "Each column holds ids of the table that is named beside it."
 	case plan.AnswerYes:
 		return s.yesFollows(q)
+	}
+	if text := s.meaningFollows(answer); text != "" {
+		return text
 	}
 	if s.plan == nil || s.plan.Table(answer) == nil {
 		return fmt.Sprintf("Ids of %s: where its rows get new ids, the values follow.", answer)

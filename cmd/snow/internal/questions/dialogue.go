@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/interrupt"
-	"github.com/shardsnow/snow/merge/plan"
 )
 
 // ErrNobody is returned if there is nobody who could answer.
@@ -20,6 +19,9 @@ var ErrNobody = errors.New("standard input is no terminal and has no answers: ru
 
 // shownAtFirst is how many lines of a list a question has. The answer ? shows all.
 const shownAtFirst = 4
+
+// mostEach is how many columns are shown at first that have a table each.
+const mostEach = 25
 
 // A Dialogue asks one question after the other, on a terminal or over a pipe.
 type Dialogue struct {
@@ -170,7 +172,7 @@ func (a *asker) ask(ctx context.Context, at place) (next place, ok bool, err err
 		case line == "e" && len(q.Parts) > 1:
 			return place{at.question, 0}, true, nil
 		case line == "?":
-			a.more(q)
+			a.more(ctx, q)
 		case isAnswer && len(only.Parts) == 0:
 			a.out.line("", "No part is left for the answer.")
 		case isAnswer:
@@ -228,6 +230,9 @@ func (a *asker) take(ctx context.Context, at place, q *Question, answer string) 
 	for _, text := range wrong {
 		a.out.line("! ", "The plan is wrong now: %s. b goes back.", text)
 	}
+	for _, text := range a.sources.kindsLeft(ctx, a.Questionnaire, q) {
+		a.out.line("! ", "%s. b goes back.", text)
+	}
 	return true, nil
 }
 
@@ -265,8 +270,17 @@ func (a *asker) show(ctx context.Context, at place) {
 	if parts > 0 {
 		heading += fmt.Sprintf(", part %d of %d", at.part+1, parts)
 	}
-	a.out.line("\n", "%s: %s", heading, q.Name)
-	a.head(q)
+	heading += ": " + q.Name
+	if progress := a.All[at.question].Progress(); progress != "" {
+		heading += " (" + progress + ")"
+	}
+	a.out.line("\n", "%s", heading)
+	a.head(q, shownAtFirst)
+	a.answers(ctx, q)
+}
+
+// answers writes rows of a question, and the answers that are offered.
+func (a *asker) answers(ctx context.Context, q *Question) {
 	table := ""
 	for _, sample := range a.sources.Samples(ctx, a.Questionnaire, q) {
 		if sample.Table != table {
@@ -290,26 +304,34 @@ func (a *asker) show(ctx context.Context, at place) {
 	}
 }
 
-// head writes what is asked, about what, and why.
-func (a *asker) head(q *Question) {
+// head writes what is asked, about what, and why: at most n lines of each list, or all for 0.
+func (a *asker) head(q *Question, n int) {
 	a.out.line("  ", "%s", q.Text)
-	a.parts(q, shownAtFirst)
-	a.evidence(q, shownAtFirst)
+	a.parts(q, n)
+	for _, note := range q.Notes() {
+		a.out.line("  ! ", "%s", note)
+	}
+	a.evidence(q, n)
 }
 
 // parts lists what a question is about, at most n lines of it.
 func (a *asker) parts(q *Question, n int) {
-	for _, line := range first(q.partLines(n), n) {
+	most := n
+	if q.isEach() {
+		most = mostEach * min(n, 1)
+	}
+	for _, line := range first(q.partLines(n), most) {
 		a.out.line("  - ", "%s", line)
 	}
 }
 
 func (a *asker) evidence(q *Question, n int) {
-	if len(q.Evidence) == 0 {
+	lines := q.Besides()
+	if len(lines) == 0 {
 		return
 	}
 	a.out.line("  ", "Evidence:")
-	for _, line := range first(q.Evidence, n) {
+	for _, line := range first(lines, n) {
 		a.out.line("  - ", "%s", line)
 	}
 }
@@ -320,42 +342,6 @@ func first(lines []string, n int) []string {
 		return lines
 	}
 	return append(slices.Clone(lines[:n]), fmt.Sprintf("and %d more", len(lines)-n))
-}
-
-// says is what is doubtful about a part, and what the plan takes it for.
-func (q *Question) says(p *Part) string {
-	text := strings.Join(p.Doubts, "; ")
-	if len(q.asked.Suspects) > 0 || len(q.asked.Candidates) > 0 && q.asked.Candidates[0].Answer == plan.AnswerEach {
-		text = strings.TrimPrefix(text+"; in the plan: "+p.Is, "; ")
-	}
-	if p.Answer != "" {
-		text = strings.TrimPrefix(text+"; answered "+p.Answer, "; ")
-	}
-	return text
-}
-
-// partLines lists the parts with their numbers. If all is the same of them, they are on one line, the first of them only if
-// n is not 0.
-func (q *Question) partLines(n int) (lines []string) {
-	number := func(i int) string {
-		if len(q.Parts) == 1 {
-			return q.Parts[i].Name
-		}
-		return fmt.Sprintf("[%d]%s", i+1, q.Parts[i].Name)
-	}
-	same := !slices.ContainsFunc(q.Parts, func(p *Part) bool { return q.says(p) != q.says(q.Parts[0]) })
-	var names []string
-	for i, p := range q.Parts {
-		names = append(names, number(i))
-		lines = append(lines, strings.TrimSuffix(number(i)+": "+q.says(p), ": "))
-	}
-	if !same {
-		return lines
-	}
-	if n > 0 {
-		names = strings.Split(listed(names, 2*n), ", ")
-	}
-	return []string{strings.TrimSuffix(strings.Join(names, ", ")+": "+q.says(q.Parts[0]), ": ")}
 }
 
 func (a *asker) sample(s Sample) {
@@ -376,13 +362,13 @@ func (a *asker) sample(s Sample) {
 }
 
 // more shows all of a question.
-func (a *asker) more(q *Question) {
-	a.parts(q, 0)
-	a.evidence(q, 0)
+func (a *asker) more(ctx context.Context, q *Question) {
+	a.head(q, 0)
 	for _, line := range q.Follows {
 		a.out.line("  ", "If the first answer is right: %s.", line)
 	}
 	a.help()
+	a.answers(ctx, q)
 }
 
 // help says what can be typed.

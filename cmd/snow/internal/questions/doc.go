@@ -5,6 +5,7 @@
 //
 //	questionnaire.go      the questions of a file, and answers to them
 //	group.go              which of them are one question
+//	parts.go              what is said of each of its columns and keys: counts, tables, values for no row
 //	choice.go             the answers that there are, and what follows from each
 //	words.go              what columns are, in words
 //	file.go document.go   the file: who changed it; answers within its YAML, which keep its comments

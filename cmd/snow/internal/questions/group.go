@@ -27,6 +27,7 @@ type Question struct {
 
 	asked   *plan.Asked
 	choices []Choice
+	offers  offers
 }
 
 // A Part is a column or a unique key that a question is about.
@@ -78,7 +79,9 @@ func (q *Question) Only(is func(*Part) bool) *Question {
 	case 0:
 		return &one
 	case 1:
-		one.ID = idOf("part", one.Parts)
+		if one.ID = idOf("part", one.Parts); len(q.Parts) > 1 {
+			one.choices = one.offers.of(&one)
+		}
 	}
 	if one.describe(); len(one.Parts) == 1 {
 		one.Name = one.Parts[0].Name
@@ -136,6 +139,8 @@ func (s *Questionnaire) group() (all []*Question) {
 	}
 	for _, q := range all {
 		q.order()
+		q.doubtfulFirst()
+		q.offers = o
 		q.ID = idOf("question", q.Parts)
 		q.describe()
 		q.choices = o.of(q)
@@ -270,16 +275,18 @@ var weight = regexp.MustCompile(`\(([01]\.\d+)(?: to [01]\.\d+)?\)$`)
 
 // weakestFirst returns evidence in another order: what speaks least for the answer is what people have to see.
 func weakestFirst(evidence []string) []string {
-	of := func(line string) float64 {
-		if m := weight.FindStringSubmatch(line); m != nil {
-			n, _ := strconv.ParseFloat(m[1], 64) // it is a number
-			return n
-		}
-		return 1
-	}
 	lines := slices.Clone(evidence)
-	slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(of(a), of(b)) })
+	slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(weightOf(a), weightOf(b)) })
 	return lines
+}
+
+// weightOf returns how certain a line of evidence is.
+func weightOf(line string) float64 {
+	if m := weight.FindStringSubmatch(line); m != nil {
+		n, _ := strconv.ParseFloat(m[1], 64) // it is a number
+		return n
+	}
+	return 1
 }
 
 // textOf writes an answer as the file has it, on one line.
@@ -311,6 +318,8 @@ func (q *Question) describe() {
 		if n := len(q.Parts); n > 1 {
 			q.Text = fmt.Sprintf("What becomes of rows with the same values in one of these %d unique keys?", n)
 		}
+	case len(q.asked.Suspects) > 0 && q.isUndecided():
+		q.Text = "Do these values hold ids, and of which table?"
 	case len(q.asked.Suspects) > 0:
 		q.Text = "Is this column what the plan takes it for?"
 		if n := len(q.Parts); n > 1 {

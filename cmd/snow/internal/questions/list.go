@@ -66,7 +66,7 @@ func WriteText(to io.Writer, s *Questionnaire, width int) {
 			answer = "open"
 		}
 		a.out.line("\n", "%d. %s: %s", i+1, q.Name, answer)
-		a.head(q)
+		a.head(q, shownAtFirst)
 		for _, c := range q.Choices() {
 			a.out.line("    ", "%s: %s", c.says(), c.Follows)
 		}

@@ -66,11 +66,16 @@ func schema() *plan.Plan {
 // writePlan writes planText with what belongs to the schema.
 func writePlan(t *testing.T) string {
 	t.Helper()
-	d, err := plan.Shorten(schema(), schema())
+	return writeText(t, schema(), planText)
+}
+
+func writeText(t *testing.T, is *plan.Plan, text string) string {
+	t.Helper()
+	d, err := plan.Shorten(is, is)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _, _ := strings.Cut(planText, "schema:")
+	text, _, _ = strings.Cut(text, "schema:")
 	text += "schema: ["
 	for _, n := range d.Schema {
 		text += n.Text + ", "

@@ -20,6 +20,8 @@ const (
 	readRows   = 60  // rows that these are chosen from
 	clashRows  = 400 // rows of a source that are looked for in the first one
 	mostOthers = 2   // tables whose rows values are looked up in
+
+	mostCandidates = 5 // the same, where nobody knows the table
 )
 
 // patience is how long a source may take to answer for one sample. All samples of a question have twice that.
@@ -72,16 +74,24 @@ func (of Sources) Samples(ctx context.Context, s *Questionnaire, q *Question) (a
 
 // ownersOf returns the tables whose rows the values of a part may be the ids of.
 func ownersOf(of *plan.Plan, q *Question, p *Part) (owners []*plan.Table) {
+	most := mostOthers
 	add := func(name string) {
-		if t := of.Table(name); t != nil && t.Key() != nil && len(owners) < mostOthers && !slices.Contains(owners, t) {
+		if t := of.Table(name); t != nil && t.Key() != nil && len(owners) < most && !slices.Contains(owners, t) {
 			owners = append(owners, t)
 		}
 	}
-	if c := p.table.Column(p.columns[0]); c != nil && len(p.columns) == 1 && c.Role == plan.RoleReference {
+	if c := p.table.Column(p.columns[0]); c != nil && len(p.columns) == 1 && (c.Role == plan.RoleReference || c.Role == plan.RoleList) && len(c.Refers) > 0 {
 		add(c.Refers[0].Table)
 	}
 	for _, c := range q.choices {
 		add(c.Answer)
+	}
+	if len(q.asked.Suspects) > 0 && q.isUndecided() {
+		most = mostCandidates
+		tables, _ := q.couldBe()
+		for _, name := range tables {
+			add(name)
+		}
 	}
 	return owners
 }
@@ -163,6 +173,7 @@ func (r reader) sample(ctx context.Context, p *Part, owners []*plan.Table) Sampl
 	for i, owner := range owners {
 		out.add(owner, rows, at, found[i])
 	}
+	out.Found = append(out.Found, rowsApart(p, columns, rows)...)
 	return out
 }
 
@@ -202,8 +213,10 @@ func shown(p *Part, source string) (columns []string) {
 func (r reader) lookUp(ctx context.Context, rows [][]string, at int, owner *plan.Table) map[string]string {
 	var ids []any
 	for _, row := range rows {
-		if id, err := strconv.ParseInt(row[at], 10, 64); err == nil && !slices.Contains(ids, any(id)) {
-			ids = append(ids, id)
+		for _, text := range elements(row[at]) {
+			if id, err := strconv.ParseInt(text, 10, 64); err == nil && !slices.Contains(ids, any(id)) {
+				ids = append(ids, id)
+			}
 		}
 	}
 	if len(ids) == 0 {
@@ -235,18 +248,16 @@ func (s *Sample) add(owner *plan.Table, read [][]string, at int, found map[strin
 	}
 	s.Columns, s.Asked = append(s.Columns, "in "+owner.Name), append(s.Asked, false)
 	for i, row := range s.Rows {
-		text := found[row[at]]
-		if text == "" {
-			text = "no such row"
-		}
-		s.Rows[i] = append(slices.Clone(row), text)
+		s.Rows[i] = append(slices.Clone(row), rowText(elements(row[at]), found))
 	}
 	values := map[string]bool{}
 	hits := 0
 	for _, row := range read {
-		if value := row[at]; value != "0" && value != "" && !values[value] {
-			if values[value] = true; found[value] != "" {
-				hits++
+		for _, value := range elements(row[at]) {
+			if value != "0" && value != "" && !values[value] {
+				if values[value] = true; found[value] != "" {
+					hits++
+				}
 			}
 		}
 	}

@@ -96,6 +96,42 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// Values for no row are counted, and kinds that an answer leaves out.
+func TestRowsApart(t *testing.T) {
+	s, _ := opened(t, schema())
+	part := *s.All[0].Parts[1]
+	table := *part.table
+	part.table = &table
+	c := *table.Column("owner_id")
+	c.None, c.Role, c.By = []string{"0"}, plan.RolePolymorphic, "id"
+	c.Refers = []*plan.Reference{{Value: "2", Table: "players"}, {Value: "3"}}
+	table.Columns = []*plan.Column{table.Columns[0], &c}
+	got := rowsApart(&part, []string{"id", "owner_id"}, [][]string{{"1", "0"}, {"2", "2"}, {"3", "1"}, {"4", "99"}, {"NULL", "5"}})
+	if want := []string{"1 of 5 rows have 0, which stands for no row", "1 of 5 rows have id 4, " + noKind}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+
+	var out strings.Builder
+	d := Dialogue{In: strings.NewReader("e\ns\n={by: id, kinds: {2: players, 3: plain, 1: plain}}\nq\n"), Out: &out, Width: 300, Sources: sourcesOf(t)}
+	if _, err := d.Run(t.Context(), s); err != nil || !strings.Contains(out.String(), "! source eu, items: 1 of 4 rows have id 4, "+noKind) {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+func TestElements(t *testing.T) {
+	for value, want := range map[string][]string{"17,52": {"17", "52"}, "{8}": {"8"}, "1,22,3…": {"1", "22"}, "-3": {"-3"}, "a 1": {"a 1"}, "": {""}, "0": {"0"}} {
+		if got := elements(value); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", value, got, want)
+		}
+	}
+	found := map[string]string{"17": "17 Aragorn"}
+	for value, want := range map[string]string{"17": "17 Aragorn", "17,52": "1 of 2", "5": "no such row", "": "no such row"} {
+		if got := rowText(elements(value), found); got != want {
+			t.Errorf("%q: got %q, want %q", value, got, want)
+		}
+	}
+}
+
 func TestValueText(t *testing.T) {
 	for _, tt := range []struct {
 		value any

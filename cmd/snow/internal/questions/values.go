@@ -125,3 +125,34 @@ func telling(parts []*Part, most int) (some []*Part) {
 	}
 	return some
 }
+
+// elements returns the numbers of a list, or the value itself if it is none.
+func elements(value string) []string {
+	if cut, is := strings.CutSuffix(value, "…"); is { // its last number may be part of one
+		if at := strings.LastIndexAny(cut, ",;|:/ "); at > 0 {
+			value = cut[:at]
+		}
+	}
+	isOther := func(r rune) bool { return (r < '0' || r > '9') && !strings.ContainsRune(",;|:/ {}[]", r) }
+	if strings.ContainsFunc(value, isOther) || value == "" {
+		return []string{value}
+	}
+	return strings.FieldsFunc(value, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// rowText says which row a value leads to, or how many rows the numbers of a list do.
+func rowText(values []string, found map[string]string) string {
+	hits := 0
+	for _, value := range values {
+		if found[value] != "" {
+			hits++
+		}
+	}
+	switch {
+	case len(values) > 1:
+		return fmt.Sprintf("%d of %d", hits, len(values))
+	case hits == 1:
+		return found[values[0]]
+	}
+	return "no such row"
+}
