@@ -60,6 +60,10 @@ func TestInspectSharedTables(t *testing.T) {
 		"CREATE TABLE recipes (code VARCHAR(20) PRIMARY KEY, id INT NOT NULL AUTO_INCREMENT UNIQUE, label VARCHAR(20) NOT NULL)",
 		"CREATE TABLE flags (id INT AUTO_INCREMENT PRIMARY KEY, is_set TINYINT NOT NULL)",
 		"CREATE TABLE owners (id INT AUTO_INCREMENT PRIMARY KEY, character_id INT NOT NULL, note VARCHAR(20) NOT NULL, FOREIGN KEY (character_id) REFERENCES characters (id))",
+		"CREATE TABLE states (state_id INT NOT NULL AUTO_INCREMENT, character_id INT NOT NULL, label VARCHAR(20) NOT NULL, PRIMARY KEY (state_id, character_id), FOREIGN KEY (character_id) REFERENCES characters (id))",
+		"CREATE TABLE ranks (id INT AUTO_INCREMENT PRIMARY KEY, character_id INT NOT NULL, points INT NOT NULL, FOREIGN KEY (character_id) REFERENCES characters (id))",
+		"CREATE TABLE looks (character_id INT NOT NULL, colour INT NOT NULL, FOREIGN KEY (character_id) REFERENCES characters (id))",
+		"CREATE TABLE teams (character_id INT NOT NULL, leads TINYINT NOT NULL, FOREIGN KEY (character_id) REFERENCES characters (id))",
 		"CREATE TABLE shop (monster INT NOT NULL, price INT NOT NULL, amount SMALLINT NOT NULL, PRIMARY KEY (monster, price))",
 		"CREATE TABLE gacha (weight INT NOT NULL, prize INT NOT NULL)",
 		"CREATE TABLE gacha_log (weight INT NOT NULL, prize INT NOT NULL)",
@@ -69,8 +73,16 @@ func TestInspectSharedTables(t *testing.T) {
 		"INSERT INTO shop SELECT 70000 + seq, seq * 5, seq % 9 FROM seq_1_to_300",
 		"INSERT INTO gacha SELECT seq * 3, 9000000 + seq FROM seq_1_to_300",
 	},
-		[]string{"INSERT INTO characters SELECT seq, CONCAT('an', seq) FROM seq_1_to_300", "INSERT INTO owners SELECT seq, seq, CONCAT('n', seq) FROM seq_1_to_60", "INSERT INTO gacha_log SELECT seq, 9000000 + seq FROM seq_1_to_100"},
-		[]string{"INSERT INTO characters SELECT seq, CONCAT('bo', seq) FROM seq_1_to_300", "INSERT INTO owners SELECT seq, seq, CONCAT('n', seq) FROM seq_1_to_60", "INSERT INTO gacha_log SELECT seq, 9000000 + seq FROM seq_95_to_200"},
+		[]string{
+			"INSERT INTO characters SELECT seq, CONCAT('an', seq) FROM seq_1_to_300", "INSERT INTO owners SELECT seq, seq, CONCAT('n', seq) FROM seq_1_to_60",
+			"INSERT INTO states SELECT 1 + seq DIV 2, 1 + seq % 2, CONCAT('s', seq) FROM seq_0_to_11", "INSERT INTO ranks VALUES (1, 3, 5), (2, 1, 19), (3, 2, 23), (4, 1, 13)",
+			"INSERT INTO looks SELECT seq, 1000 + seq % 7 FROM seq_1_to_60", "INSERT INTO teams SELECT seq, seq % 2 FROM seq_1_to_60", "INSERT INTO gacha_log SELECT seq, 9000000 + seq FROM seq_1_to_100",
+		},
+		[]string{
+			"INSERT INTO characters SELECT seq, CONCAT('bo', seq) FROM seq_1_to_300", "INSERT INTO owners SELECT seq, seq, CONCAT('n', seq) FROM seq_1_to_60",
+			"INSERT INTO states SELECT 1 + seq DIV 2, 1 + seq % 2, CONCAT('s', seq) FROM seq_0_to_11", "INSERT INTO ranks VALUES (1, 3, 5), (2, 1, 19), (3, 2, 23), (4, 1, 13)",
+			"INSERT INTO looks SELECT seq, 1000 + seq % 7 FROM seq_1_to_60", "INSERT INTO teams SELECT seq, seq % 2 FROM seq_1_to_60", "INSERT INTO gacha_log SELECT seq, 9000000 + seq FROM seq_95_to_200",
+		},
 	)
 	rule := func(table string) (found plan.Rule, suspects string) {
 		for _, u := range findTable(t, p, table).Unique {
@@ -99,6 +111,18 @@ func TestInspectSharedTables(t *testing.T) {
 		if got := said(table, "id"); !strings.Contains(got, want) || len(findTable(t, p, table).NewIDs) != 2 {
 			t.Errorf("%s: asked %q, new ids for %q; want %q, and all rows copied", table, got, findTable(t, p, table).NewIDs, want)
 		}
+	}
+	if got, why := rule("states"); got != plan.RuleFail || !strings.Contains(why, "12 of 12 sampled rows are the same in two sources") {
+		t.Errorf("states: rule %s, asked %q", got, why)
+	}
+	if got := said("ranks", "id"); !strings.Contains(got, "4 of 4 sampled rows are the same") {
+		t.Errorf("ranks: asked %q", got)
+	}
+	if got := said("looks", "colour"); !strings.Contains(got, "60 of 60 sampled rows are the same") || len(findTable(t, p, "looks").WithoutRows) > 0 {
+		t.Errorf("looks: asked %q", got)
+	}
+	if got := said("teams", "character_id") + said("teams", "leads"); strings.Contains(got, "the same") {
+		t.Errorf("teams: asked %q", got)
 	}
 	gacha := findTable(t, p, "gacha")
 	if got := said("gacha", "weight"); !strings.Contains(got, "all 300 rows are the same") || len(gacha.WithoutRows) != 1 || !slices.Equal(gacha.WithoutRows[0].Sources, []string{"b"}) {

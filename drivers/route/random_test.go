@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	statements = flag.Int("statements", 0, "random statements for each database and number of targets")
+	statements = flag.Int("statements", 0, "random statements for each number of targets on SQLite, and a sixteenth of them on each server")
 	seedFlag   = flag.Uint64("seed", 0, "seed of the random statements")
 )
 
@@ -38,11 +38,11 @@ func TestRandom(t *testing.T) {
 	for _, product := range []string{"sqlite", "mariadb", "postgres"} {
 		t.Run(product, func(t *testing.T) {
 			n, targets := 400, []int{4}
-			if product == "sqlite" {
-				n, targets = 2000, []int{1, 2, 4, 16}
-			}
 			if *statements > 0 {
-				n = *statements
+				n = *statements / 16
+			}
+			if product == "sqlite" {
+				n, targets = max(2000, *statements), []int{1, 2, 4, 16}
 			}
 			var before []string
 			for _, k := range targets {

@@ -111,6 +111,7 @@ type fake struct {
 	prepared []string // and closed or not
 	fails    error    // of queries
 	hangs    bool     // queries wait for the end of their context
+	breaks   error    // instead of the first row
 }
 
 func (f *fake) add(text string) {
@@ -146,7 +147,7 @@ func (f *fake) QueryContext(ctx context.Context, query string, _ []driver.NamedV
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	return &noRows{query}, f.fails
+	return &noRows{query, f.breaks}, f.fails
 }
 
 func (f *fake) ExecContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Result, error) {
@@ -170,7 +171,10 @@ func (p prepared) Query([]driver.Value) (driver.Rows, error) {
 	return p.f.QueryContext(context.Background(), p.query, nil)
 }
 
-type noRows struct{ query string }
+type noRows struct {
+	query  string
+	breaks error
+}
 
 func (r *noRows) Columns() (names []string) {
 	list, _, _ := strings.Cut(r.query, " FROM ")
@@ -182,8 +186,13 @@ func (r *noRows) Columns() (names []string) {
 	}
 	return names
 }
-func (*noRows) Close() error              { return nil }
-func (*noRows) Next([]driver.Value) error { return io.EOF }
+func (*noRows) Close() error { return nil }
+func (r *noRows) Next([]driver.Value) error {
+	if r.breaks != nil {
+		return r.breaks
+	}
+	return io.EOF
+}
 
 // databases returns n databases with the plugin, and the mapping to them.
 func databases(t testing.TB, n int, options ...func(*gorm.Config)) ([]*fake, *snow.Shards[*gorm.DB]) {

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/gormsnow"
 	"github.com/shardsnow/snow/gormsnow/route"
 )
@@ -158,4 +159,21 @@ func ignoreNoRows(err error) error {
 		return nil // of a fake
 	}
 	return err
+}
+
+// A database that breaks off while its rows arrive is an error: the others' rows alone would look complete.
+func TestScatterBreaksOff(t *testing.T) {
+	db, fakes := newRouter(t, 4)
+	fakes[2].breaks = errors.New("gone away")
+	for name, ask := range map[string]func(db *gorm.DB) error{
+		"rows":    func(db *gorm.DB) error { return db.Find(&[]Order{}).Error },
+		"ordered": func(db *gorm.DB) error { return db.Order("id").Find(&[]Order{}).Error },
+		"count":   func(db *gorm.DB) error { var n int64; return db.Model(&Order{}).Count(&n).Error },
+	} {
+		err := ask(route.Scatter(db))
+		var shard *snow.ShardError
+		if !errors.As(err, &shard) || shard.Index != 2 || !errors.Is(err, fakes[2].breaks) {
+			t.Errorf("%s: got %v, want the error of database 2", name, err)
+		}
+	}
 }

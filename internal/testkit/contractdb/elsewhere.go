@@ -183,7 +183,11 @@ func (e Elsewhere) replaced(t *testing.T, home *sql.DB) {
 		t.Errorf("Renew in another registry: got %v, the lease has ended with %v, rows %s after %s", err, lease.Err(), e.written(t, home), before)
 	}
 	is(uuid)
-	if err := lease.Renew(ctx); err != nil || lease.Stats().Swaps != 0 {
+	err = lease.Renew(ctx)
+	if err != nil { // the lease's own renewal may have begun in the other registry and ended in this one
+		err = lease.Renew(ctx)
+	}
+	if err != nil || lease.Stats().Swaps != 0 {
 		t.Errorf("Renew in its registry again: %v and %+v", err, lease.Stats())
 	}
 }

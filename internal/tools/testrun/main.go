@@ -153,6 +153,10 @@ var withoutRace = map[string][]string{
 	"merge":                  {"github.com/shardsnow/snow/merge"},
 }
 
+// inTwo has tests of the packages in withoutRace that run in a process of their own, beside the others: they wait for
+// databases most of the time.
+var inTwo = map[string]string{"drivers": "OnPostgreSQL$"}
+
 // slowest are the modules whose tests take longest. They come first, so that nothing waits for them in the end.
 var slowest = []string{".", "drivers", "internal/testkit/mergetest", "merge", "examples/merge-servers", "cmd/snow"}
 
@@ -164,7 +168,13 @@ func usual(root string, modules []string) (jobs []job, err error) {
 	for _, dir := range modules {
 		with := []string{"./..."}
 		if without := withoutRace[dir]; len(without) > 0 {
-			jobs = append(jobs, job{dir, append([]string{"-timeout=45m"}, without...)})
+			halves := [][]string{{"-timeout=45m"}}
+			if half := inTwo[dir]; half != "" {
+				halves = [][]string{{"-timeout=45m", "-run=" + half}, {"-timeout=45m", "-skip=" + half}}
+			}
+			for _, args := range halves {
+				jobs = append(jobs, job{dir, append(args, without...)})
+			}
 			if with, err = packages(root, dir); err != nil {
 				return nil, err
 			}
@@ -241,7 +251,7 @@ func (j job) run(ctx context.Context, root, folder, temp string, all *results, e
 
 // announce says what the tests will install and how long they will take.
 func announce(w io.Writer, root string, modules []string, long bool) error {
-	what, minutes := "the tests", 7
+	what, minutes := "the tests", 10
 	if long {
 		what, minutes = "the tests that take long", 18
 	}

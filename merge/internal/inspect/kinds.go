@@ -88,12 +88,15 @@ func (f *referenceFinder) mayDivide(t *plan.Table, c, by *plan.Column, whole boo
 // divide returns how the values of by divide the ids of c, or nil if they do not.
 func (f *referenceFinder) divide(ctx context.Context, t *plan.Table, c, by *plan.Column, whole []*plan.Table) *division {
 	may, named := f.mayDivide(t, c, by, len(whole) > 0)
-	groups := f.groups(t, c.Name, by.Name)
 	d, most := &division{by: by, named: named}, mostKinds
 	if named {
 		most = mostNamedKinds
 	}
-	if !may || len(groups) > most || !named && len(groups) < 2 {
+	if !may {
+		return nil
+	}
+	groups := f.groups(t, c.Name, by.Name, most)
+	if groups == nil || !named && len(groups) < 2 {
 		return nil
 	}
 	of, doubt := f.ofKinds(ctx, c, groups, whole, named)

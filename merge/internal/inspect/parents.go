@@ -149,8 +149,8 @@ func (f *referenceFinder) sampled(t *plan.Table, c *plan.Column) (ids, bool) {
 	return found, s.IsNumber() && (s.Bits == 0 || s.Bits >= 16) || s.Kind == sqltype.Text && found.count() > 0
 }
 
-// groups returns the ids of a column by the values of another one.
-func (f *referenceFinder) groups(t *plan.Table, column, by string) map[string]ids {
+// groups returns the ids of a column by the values of another one, or nil if it has more than most.
+func (f *referenceFinder) groups(t *plan.Table, column, by string, most int) map[string]ids {
 	groups := map[string]ids{}
 	for _, source := range f.plan.SourcesOf(t) {
 		s := f.samples[tableOf{source, t.Name}]
@@ -164,6 +164,9 @@ func (f *referenceFinder) groups(t *plan.Table, column, by string) map[string]id
 				text := sqlvalue.Text(row[kind])
 				values[text] = append(values[text], row[at])
 			}
+			if len(values) > most {
+				return nil
+			}
 		}
 		for value, of := range values {
 			if groups[value] == nil {
@@ -171,6 +174,9 @@ func (f *referenceFinder) groups(t *plan.Table, column, by string) map[string]id
 			}
 			groups[value][source] = distinct(of)
 		}
+	}
+	if len(groups) > most {
+		return nil
 	}
 	return groups
 }

@@ -41,6 +41,7 @@ func Propose(ctx context.Context, d sqldialect.Dialect, databases []Database) (*
 	clashes.dictionaries(ctx)
 	clashes.copies()
 	clashes.clashes(ctx)
+	clashes.twins(ctx)
 	solver.ask()
 	if e.err != nil {
 		return nil, e.err

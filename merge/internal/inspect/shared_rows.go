@@ -31,7 +31,7 @@ func (f *clashFinder) dictionaries(ctx context.Context) {
 		if t.Key() == nil {
 			continue
 		}
-		if l := f.likeness(ctx, t); l.sampled > 0 && float64(l.same) >= sameShare*float64(l.sampled) {
+		if l := f.likeness(ctx, t, []string{t.Key().Name}); l.sampled > 0 && float64(l.same) >= sameShare*float64(l.sampled) {
 			alike[t] = l
 		}
 	}
@@ -55,7 +55,7 @@ func (f *clashFinder) dictionaries(ctx context.Context) {
 		}
 		key := t.Key()
 		if !dictionaries[t] {
-			if refers := f.newlyRefers(t, func(parent *plan.Table) bool { return !dictionaries[parent] }); refers == "" || l.told == l.same {
+			if refers := f.newlyRefers(t, func(parent *plan.Table) bool { return !dictionaries[parent] }); refers == "" || isDictionary(t) {
 				addSuspect(key, "%d of %d sampled rows are the same in two sources, under the same ids. Is the table the same on both? %sAll rows are copied, with new ids; to keep such rows once, put the table into keep_ids and choose match for its key",
 					l.same, l.sampled, wherever(refers))
 			}
@@ -85,14 +85,14 @@ func wherever(column string) string {
 // same in two sources.
 func (l *likeness) vary() bool { return len(l.different) >= 3 && 2*len(l.different) >= l.same }
 
-func (f *clashFinder) likeness(ctx context.Context, t *plan.Table) *likeness {
-	key := t.Key()
+// likeness compares the sampled rows that have equal values in some columns.
+func (f *clashFinder) likeness(ctx context.Context, t *plan.Table, by []string) *likeness {
 	l := &likeness{different: map[string]bool{}}
-	l.sampled = f.pairs(ctx, t, []string{key.Name}, func(of *sample, one, other []any) {
+	l.sampled = f.pairs(ctx, t, by, func(of *sample, one, other []any) {
 		told, some, equal := false, false, true // by more than its id
 		var rest []any
 		for n, c := range of.columns {
-			if c.Name != key.Name {
+			if !slices.Contains(by, c.Name) {
 				some = some || one[n] != nil
 				told = told || one[n] != nil && sqltype.Of(f.dialect, c.Type).Kind == sqltype.Text
 				rest = append(rest, one[n])
@@ -139,6 +139,26 @@ func (f *clashFinder) newlyRefers(t *plan.Table, want func(*plan.Table) bool) st
 	return ""
 }
 
+// twins asks about tables without a key of their own whose rows are the same in all sources, though they can't clash:
+// they refer to rows with new ids, as the texts of a dictionary do to languages.
+func (f *clashFinder) twins(ctx context.Context) {
+	for _, t := range f.plan.Tables {
+		refers := f.newlyRefers(t, func(*plan.Table) bool { return true })
+		if t.Key() != nil || len(t.PrimaryKey) == 0 || refers == "" || !f.apart(t, &plan.Unique{Columns: t.PrimaryKey}) {
+			continue
+		}
+		l := f.likeness(ctx, t, t.PrimaryKey)
+		if varied := l.vary() || l.told == l.same && len(l.different) > 1; varied && float64(l.same) >= sameShare*float64(l.sampled) {
+			at := slices.IndexFunc(t.Unique, func(u *plan.Unique) bool { return slices.Equal(u.Columns, t.PrimaryKey) })
+			if at < 0 {
+				continue
+			}
+			t.Unique[at].Suspects = append(t.Unique[at].Suspects, fmt.Sprintf("%d of %d sampled rows are the same in two sources. Is the table the same on both? %sSo such rows are there twice, unless rows of that table become one, too",
+				l.same, l.sampled, wherever(refers)))
+		}
+	}
+}
+
 // has reports whether a sampled row has a value in a column that does not stand for no row.
 func (f *clashFinder) has(t *plan.Table, c *plan.Column) bool {
 	for _, values := range f.values(t, c.Name) {
@@ -157,14 +177,26 @@ func (f *clashFinder) has(t *plan.Table, c *plan.Column) bool {
 func (f *clashFinder) copies() {
 	for _, t := range f.plan.Tables {
 		sources := f.plan.SourcesOf(t)
-		if len(t.RowKey()) > 0 || len(sources) < 2 || len(t.Columns) == 0 || f.newlyRefers(t, func(*plan.Table) bool { return true }) != "" {
+		if len(t.RowKey()) > 0 || len(sources) < 2 || len(t.Columns) == 0 {
 			continue
 		}
+		refers := f.newlyRefers(t, func(*plan.Table) bool { return true })
 		first := f.samples[tableOf{sources[0], t.Name}]
-		counts, total := map[string]int{}, 0
+		counts, total, rests := map[string]int{}, 0, map[string]bool{}
 		for _, row := range first.rows {
 			counts[textOf(row)]++
+			var rest []any
+			for n, c := range first.columns {
+				if !t.Column(c.Name).HoldsReferences() {
+					rest = append(rest, row[n])
+				}
+			}
+			rests[textOf(rest)] = true
 		}
+		if refers != "" && len(rests) < 3 { // equal numbers of rows with new ids are an accident
+			continue
+		}
+		says := t.Columns[max(0, slices.IndexFunc(t.Columns, func(c *plan.Column) bool { return !c.HoldsReferences() }))] // others are asked whose ids they are
 		whole, same := first.whole, 0
 		for _, source := range sources[1:] {
 			other, left := f.samples[tableOf{source, t.Name}], maps.Clone(counts)
@@ -182,13 +214,13 @@ func (f *clashFinder) copies() {
 		}
 		switch {
 		case total == 0 || float64(same) < sameShare*float64(total):
-		case whole && same == total:
+		case whole && same == total && refers == "":
 			t.WithoutRows = append(t.WithoutRows, &plan.Condition{Where: "1 = 1", Sources: sources[1:]})
-			addSuspect(t.Columns[0], "the table has no key, and all %d rows are the same in source %q: is the table the same on both? They are kept once: without_rows leaves out the rows of %s; to copy both, take it out",
+			addSuspect(says, "the table has no key, and all %d rows are the same in source %q: is the table the same on both? They are kept once: without_rows leaves out the rows of %s; to copy both, take it out",
 				len(first.rows), sources[0], strings.Join(sources[1:], ", "))
 		default:
-			addSuspect(t.Columns[0], "the table has no key, and %d of %d sampled rows are the same in source %q: is the table the same on both? All rows are copied, so such rows are there twice; to keep those of %q only, give the table without_rows with 1 = 1 for the other sources",
-				same, total, sources[0], sources[0])
+			addSuspect(says, "the table has no key, and %d of %d sampled rows are the same in source %q: is the table the same on both? %sAll rows are copied, so such rows are there twice; to keep those of %q only, give the table without_rows with 1 = 1 for the other sources",
+				same, total, sources[0], wherever(refers), sources[0])
 		}
 	}
 }
