@@ -75,13 +75,13 @@ func TestInspectSharedTables(t *testing.T) {
 	},
 		[]string{
 			"INSERT INTO characters SELECT seq, CONCAT('an', seq) FROM seq_1_to_300", "INSERT INTO owners SELECT seq, seq, CONCAT('n', seq) FROM seq_1_to_60",
-			"INSERT INTO states SELECT 1 + seq DIV 2, 1 + seq % 2, CONCAT('s', seq) FROM seq_0_to_11", "INSERT INTO ranks VALUES (1, 3, 5), (2, 1, 19), (3, 2, 23), (4, 1, 13)",
+			"INSERT INTO states SELECT (1 + seq) DIV 2, 1 + (1 + seq) % 2, CONCAT('s', seq) FROM seq_1_to_12", "INSERT INTO ranks VALUES (1, 3, 5), (2, 1, 19), (3, 2, 23), (4, 1, 13)",
 			"INSERT INTO looks SELECT seq, 1000 + seq % 7 FROM seq_1_to_60", "INSERT INTO teams SELECT seq, seq % 2 FROM seq_1_to_60", "INSERT INTO gacha_log SELECT seq, 9000000 + seq FROM seq_1_to_100",
 		},
 		[]string{
 			"INSERT INTO characters SELECT seq, CONCAT('bo', seq) FROM seq_1_to_300", "INSERT INTO owners SELECT seq, seq, CONCAT('n', seq) FROM seq_1_to_60",
-			"INSERT INTO states SELECT 1 + seq DIV 2, 1 + seq % 2, CONCAT('s', seq) FROM seq_0_to_11", "INSERT INTO ranks VALUES (1, 3, 5), (2, 1, 19), (3, 2, 23), (4, 1, 13)",
-			"INSERT INTO looks SELECT seq, 1000 + seq % 7 FROM seq_1_to_60", "INSERT INTO teams SELECT seq, seq % 2 FROM seq_1_to_60", "INSERT INTO gacha_log SELECT seq, 9000000 + seq FROM seq_95_to_200",
+			"INSERT INTO states SELECT (1 + seq) DIV 2, 1 + (1 + seq) % 2, CONCAT('s', seq) FROM seq_1_to_12", "INSERT INTO ranks VALUES (1, 3, 5), (2, 1, 19), (3, 2, 23), (4, 1, 13)",
+			"INSERT INTO looks SELECT seq, 1000 + seq % 7 FROM seq_1_to_60", "INSERT INTO teams SELECT seq, seq % 2 FROM seq_1_to_60", "INSERT INTO gacha_log SELECT 94 + seq, 9000094 + seq FROM seq_1_to_106",
 		},
 	)
 	rule := func(table string) (found plan.Rule, suspects string) {
