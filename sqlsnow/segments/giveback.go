@@ -18,7 +18,7 @@ type remainder struct {
 	modulus, mark int64
 }
 
-// close ends the pool and returns what can be given back. Databases that are down are not asked.
+// close ends the pool and returns what can be given back. Databases that are down, or have not answered a request, are not asked.
 func (p *pool) close() (all []remainder) {
 	p.retire()
 	for i := range p.counters {
@@ -29,7 +29,8 @@ func (p *pool) close() (all []remainder) {
 				r.unused = s.first
 			}
 		}
-		if r.unused < r.end && !c.down {
+		// A request without an answer may still arrive. It would find the row below what this process had seen.
+		if r.unused < r.end && !c.down && !c.busy && c.fails == 0 {
 			all = append(all, r)
 		}
 	}
