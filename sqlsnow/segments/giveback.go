@@ -29,8 +29,9 @@ func (p *pool) close() (all []remainder) {
 				r.unused = s.first
 			}
 		}
-		// A request without an answer may still arrive. It would find the row below what this process had seen.
-		if r.unused < r.end && !c.down && !c.busy && c.fails == 0 {
+		// A request without an answer may still arrive, and would find the row below what this process had seen. A
+		// request that failed has set down.
+		if r.unused < r.end && !c.down && !c.busy {
 			all = append(all, r)
 		}
 	}

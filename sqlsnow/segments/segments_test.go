@@ -36,6 +36,33 @@ func give(q request, start int64) reply {
 	return reply{start: start, residue: start % q.modulus}
 }
 
+// What is left at the end is given back, but not to a database that may still act on a request.
+func TestRemainder(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		last func(p *pool) // after a take
+		want int
+	}{
+		{"all is answered", func(*pool) {}, 1},
+		{"a request has no answer", func(p *pool) { p.begin(0, 0) }, 0},
+		{"a request failed, which may mean that it arrives later", func(p *pool) { p.handle(p.begin(0, 0), reply{err: errSimTimeout}, 0) }, 0},
+		{"and was answered the next time", func(p *pool) {
+			p.handle(p.begin(0, 0), reply{err: errSimTimeout}, 0)
+			q := p.begin(0, 0)
+			p.handle(q, give(q, 11), 0)
+		}, 1},
+	} {
+		p := testPool(1, Config{Step: 10})
+		p.random = func(time.Duration) time.Duration { return 0 }
+		q := p.begin(0, 0)
+		p.handle(q, give(q, 1), 0)
+		test.last(p)
+		if got := p.close(); len(got) != test.want {
+			t.Errorf("%s: gives back %+v, want %d remainders", test.name, got, test.want)
+		}
+	}
+}
+
 // Which database is asked, and when.
 func TestSegmentTurns(t *testing.T) {
 	p := testPool(3, Config{Step: 10})
