@@ -3,7 +3,7 @@
 //	go run . -dsn 'app:secret@tcp(10.0.0.1)/shop?parseTime=true' -dsn 'app:secret@tcp(10.0.0.2)/shop?parseTime=true'
 //
 // It makes the tables that are missing, leases a worker number from the first database, stores an order for each
-// buyer, and finds it again. The number of databases is a power of two. Their order stays the same.
+// buyer, and finds it again. The databases stay in their order: it says which shards each has.
 package main
 
 import (
@@ -62,6 +62,9 @@ func run(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	var dsns []string
 	flags := flag.NewFlagSet("mysql-shards", flag.ContinueOnError)
 	flags.Func("dsn", "`DSN` of a database, in the form of go-sql-driver/mysql; once for each", func(dsn string) error {
+		if slices.Contains(dsns, dsn) { // its rows would be counted twice
+			return errors.New("this database is there already")
+		}
 		dsns = append(dsns, dsn)
 		return nil
 	})

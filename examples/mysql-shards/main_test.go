@@ -95,6 +95,7 @@ func TestBadArguments(t *testing.T) {
 	}{
 		{nil, "give the databases with -dsn"},
 		{[]string{"-dsn", "nonsense"}, "database 0: "},
+		{[]string{"-dsn", "one", "-dsn", "one"}, `invalid value "one" for flag -dsn: this database is there already`},
 		{[]string{"-dsn", "root@tcp(127.0.0.1:1)/shop"}, "database 0: "},
 	} {
 		if err := run(context.Background(), test.args, new(bytes.Buffer)); err == nil || !strings.HasPrefix(err.Error(), test.want) {

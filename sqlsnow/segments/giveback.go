@@ -18,7 +18,8 @@ type remainder struct {
 	modulus, mark int64
 }
 
-// close ends the pool and returns what can be given back. Databases that are down, or have not answered a request, are not asked.
+// close ends the pool and returns what can be given back. Databases that are down, or have not answered a request, are
+// not asked.
 func (p *pool) close() (all []remainder) {
 	p.retire()
 	for i := range p.counters {
