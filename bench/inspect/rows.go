@@ -21,7 +21,7 @@ type column struct {
 	primary bool
 	indexed bool
 	rare    bool // nearly all values are 0
-	orphans bool // one in eight values is of no row
+	orphans bool // one in eight values is an orphan
 	one     bool // all values are the same
 	tiny    bool
 	decimal bool

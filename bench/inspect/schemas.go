@@ -12,7 +12,7 @@ package inspect
 //	name        a text
 //	made@       a time
 //	flag%       0 or 1
-//	owner!>hero one in eight of its values is of no row; dock=>docks has one value, coin->coins is a TINYINT
+//	owner!>hero one in eight of its values is an orphan; dock=>docks has one value, coin->coins is a TINYINT
 //	number#     a DECIMAL(20,0)
 //	kind&       1 or 2, and says of which table the next column's ids are, as in owner>hero|guild, or in value>hero| of
 //	            none

@@ -180,8 +180,8 @@ func routerOf(pool gorm.ConnPool) (*router, bool) {
 	return nil, false
 }
 
-// preparing returns the connection in that of a session with PrepareStmt. GORM's own is not used: it has statements
-// by their text, also those that the first database has prepared.
+// preparing returns the connection within the one of a session with PrepareStmt. GORM's own is not used: it finds
+// statements by their text, also the ones that the first database has prepared.
 func preparing(pool gorm.ConnPool) (inner gorm.ConnPool, ok bool) {
 	switch p := pool.(type) {
 	case *gorm.PreparedStmtDB:

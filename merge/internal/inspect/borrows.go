@@ -9,9 +9,9 @@ import (
 // leastLent is how much must speak for the numbers of a key to be ids of another table for people to be asked.
 const leastLent = 2
 
-// borrows weighs what the numbers of a key say for being ids of another table, beyond that all of them are: the ids of
-// a table that counts up begin at 1, have few gaps, and end anywhere. Those that are chosen among the ids of another
-// table have gaps, are all over them, and reach as far as they do.
+// borrows weighs how much the numbers of a key look like ids of another table, given that all of them are. A table that
+// counts up has ids from 1 on, with few gaps, and they end anywhere. Ids chosen from another table have gaps, are
+// spread over all of its ids, and reach as far.
 func (s *solver) borrows(k *key, c *claim) (points float64) {
 	if k == nil || k.text || s.declared(k) || !c.fit.known || c.fit.found.share() < likely {
 		return 0

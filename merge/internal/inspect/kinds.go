@@ -157,10 +157,9 @@ func (f *referenceFinder) inShort(ctx context.Context, c *plan.Column, kind []st
 	return found
 }
 
-// ofKinds returns the tables whose ids those of each kind are, as far as values tell: the ids of the kind are among
-// them, and most ids of the kinds of other tables are not. Kinds of one table support each other. Where tables have the
-// whole of the ids, a kind is of another table if it has all of its ids and ends where that does. There is a doubt where
-// the ids of a kind are too few to tell.
+// ofKinds returns the table of each kind, as far as values tell. The table has the ids of the kind, and lacks most ids
+// of the kinds of other tables. Kinds of one table support each other. If several tables have all ids, a kind belongs
+// to the table whose ids end where its own do. Doubt remains where a kind has too few ids.
 func (f *referenceFinder) ofKinds(ctx context.Context, c *plan.Column, groups map[string]ids, whole []*plan.Table, named bool) (found map[string]parentage, doubt bool) {
 	named = named || f.vocabulary.ReadReference(c.Name).Named()
 	having, enough := map[*plan.Table][]string{}, map[*plan.Table]bool{} // the kinds whose ids a table has

@@ -116,7 +116,7 @@ func (s offers) addTables(q *Question, add func(answer string, certainty float64
 	}
 }
 
-// addOrphans adds what may become of rows with values that are ids of no row, if there are some.
+// addOrphans adds what may become of rows with orphans, if there are some.
 func (s offers) addOrphans(q *Question, add func(answer string, certainty float64)) {
 	table := q.likelyTable()
 	if s.plan == nil || s.plan.Table(table) == nil || q.orphans() == 0 {

@@ -69,7 +69,7 @@ func (q *Question) doubtfulFirst() {
 	}
 }
 
-// orphans returns how many sampled values are ids of no row if the likely answer is right.
+// orphans returns how many sampled values are orphans if the likely answer is right.
 func (q *Question) orphans() (n int) {
 	lines := q.Evidence
 	if own := q.evidenceFor(q.Parts[0]); len(q.Parts) == 1 && own != "" {
