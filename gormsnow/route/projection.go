@@ -85,6 +85,6 @@ func gives(all []selected, table, column string, joined bool) bool {
 // aggregated reports whether all are functions whose values in several databases make one value.
 func aggregated(all []selected) bool {
 	return !slices.ContainsFunc(all, func(s selected) bool {
-		return !s.plain || !slices.Contains([]string{"count", "sum", "min", "max"}, s.function) || s.name == "*" && s.function != "count"
+		return !s.plain || !slices.Contains([]string{"count", "sum", "min", "max"}, s.function)
 	})
 }

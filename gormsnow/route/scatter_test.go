@@ -87,6 +87,7 @@ func TestScatterRules(t *testing.T) {
 			{"window", find(func(db *gorm.DB) *gorm.DB { return db.Select("sum(amount) OVER (ORDER BY id)") }), nil, functions},
 			{"another function", find(func(db *gorm.DB) *gorm.DB { return db.Select("upper(state)") }), nil, functions},
 			{"average", find(func(db *gorm.DB) *gorm.DB { return db.Select("avg(amount)") }), nil, spread + "the shards [1 5], and averages of parts don't make the average: select the sum and the count"},
+			{"sum of all columns", find(func(db *gorm.DB) *gorm.DB { return db.Select("sum(*)") }), nil, functions},
 			{"sum of texts", find(func(db *gorm.DB) *gorm.DB { return db.Select("sum(state)") }), nil, spread + "the shards [1 5], and State is no number or time, so its sum is not merged: ask each database with Shards.Each"},
 			{"extreme of texts", find(func(db *gorm.DB) *gorm.DB { return db.Select("max(state)") }), nil, spread + "the shards [1 5], and State is no number or time, so its max is not merged: ask each database with Shards.Each"},
 			{"sum of times", find(func(db *gorm.DB) *gorm.DB { return db.Select("sum(deleted_at)") }), nil, spread + "the shards [1 5], and DeletedAt is no number or time, so its sum is not merged: ask each database with Shards.Each"},
