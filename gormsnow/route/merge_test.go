@@ -51,11 +51,13 @@ func TestMerge(t *testing.T) {
 			"",
 		},
 		{
-			"descending by a clause", [3][][]driver.Value{{row(6, 1), row(1, 1)}, {row(3, 1)}, {row(4, 1)}},
+			"descending by a clause",
+			[3][][]driver.Value{{row(6, 1), row(1, 1)}, {row(3, 1)}, {row(4, 1)}},
 			func(db *gorm.DB) *gorm.DB {
 				return db.Order(clause.OrderByColumn{Column: clause.Column{Name: "id", Raw: true}, Desc: true})
 			},
-			[]int64{6, 4, 3, 1}, "",
+			[]int64{6, 4, 3, 1},
+			"",
 		},
 		{
 			"by two, and NULL first",
