@@ -98,8 +98,8 @@
 //     probation.
 //  58. With a LossWindow, a window that is over is not renewed: the lease gets
 //     another number.
-//  59. Fence raises every ceiling to a window and two minutes from now; live
-//     leases go on, and nobody gets a number before that.
+//  59. Fence raises every ceiling to a window and two minutes from now; leases
+//     with longer windows go on, and nobody gets a number before that.
 //  60. Settings of driver and session make no difference.
 //  61. Whatever leases do, windows of one number never overlap, and ids stay
 //     inside them.

@@ -97,7 +97,7 @@ var contract = []struct {
 	{"With a LossWindow, a displaced lease gets another number after a probation.", lossDisplaced},
 	{"With a LossWindow, a window that is over is not renewed: the lease gets another number.", lossLapsed},
 
-	{"Fence raises every ceiling to a window and two minutes from now; live leases go on, and nobody gets a number before that.", fence},
+	{"Fence raises every ceiling to a window and two minutes from now; leases with longer windows go on, and nobody gets a number before that.", fence},
 	{"Settings of driver and session make no difference.", sessions},
 	{"Whatever leases do, windows of one number never overlap, and ids stay inside them.", randomHistories},
 
