@@ -139,8 +139,8 @@ func closeCancelled(s *suite) {
 	ended, cancel := context.WithCancel(s.Context())
 	cancel()
 	first := h.Close(ended)
-	if r := sp.row(0); r.state == granted && first == nil {
-		s.Errorf("Close: got no error, and the row is %+v", r)
+	if r := sp.row(0); (r.state == granted) != (first != nil) || errors.Is(first, context.Canceled) {
+		s.Errorf("Close: got %v, and the row is %+v", first, r)
 	}
 	if _, err := h.gen.Next(s.Context()); !errors.Is(err, snow.ErrLeaseExpired) {
 		s.Errorf("Next after Close: got %v, want %v", err, snow.ErrLeaseExpired)

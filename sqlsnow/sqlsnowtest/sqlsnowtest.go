@@ -79,7 +79,7 @@ var contract = []struct {
 	{"Close keeps the ticks that were borrowed from the future.", closeBorrowed},
 	{"The next holder's ids are greater than the former one's.", nextHolderStartsAbove},
 	{"Without the database, ids go on to the end of the window or until Close, which returns an error.", closeWithoutDatabase},
-	{"Close with a context that has ended ends the generator.", closeCancelled},
+	{"Close with a context that has ended ends the generator and frees the number.", closeCancelled},
 
 	{"If a pinned number is held, Acquire returns a HeldError when the context ends, and nobody else gets the number.", pinnedHeld},
 	{"A pinned number is handed over when its holder closes.", pinnedAfterClose},
