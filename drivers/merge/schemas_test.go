@@ -4,12 +4,14 @@ package merge_test
 
 import (
 	"database/sql"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -108,6 +110,44 @@ func TestLargestPacket(t *testing.T) {
 		a := newAttempt(t, sqlsnow.MySQL, open(parameters), source)
 		a.succeeds()
 		a.wants("SELECT CONCAT(COUNT(*), ' ', SUM(LENGTH(photo))) FROM photos", "13 1450000")
+	}
+}
+
+// A row that no statement takes to the target stops the dry run, with its table, key and size, and a run.
+func TestRowAboveThePacket(t *testing.T) {
+	large, server := dbtest.MariaDB(t), dbtest.MariaDB(t, "max_allowed_packet=300K")
+	tests := []struct {
+		name, parameters, values string
+		fails                    bool
+	}{
+		{"one value", "", "REPEAT('x', 400000), ''", true},
+		{"two values", "", "REPEAT('x', 200000), REPEAT('y', 200000)", true},
+		{"two values, sent one by one", "&maxAllowedPacket=0", "REPEAT('x', 200000), REPEAT('y', 90000)", false},
+		{"escaped", "&interpolateParams=true", "REPEAT('''', 200000), ''", true},
+		{"just fits", "", "REPEAT('x', 305000), ''", false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			source, target := opened(t, "mysql", large.DSN(large.CreateDatabase(t))), opened(t, "mysql", server.DSN(server.CreateDatabase(t))+test.parameters)
+			exec(t, source, "CREATE TABLE photos (id INT AUTO_INCREMENT PRIMARY KEY, photo LONGTEXT, thumbnail LONGTEXT)")
+			exec(t, source, "INSERT INTO photos (photo) VALUES ('small')")
+			exec(t, source, "INSERT INTO photos (photo, thumbnail) VALUES ("+test.values+")")
+			a := newAttempt(t, sqlsnow.MySQL, target, source)
+			if !test.fails {
+				a.succeeds()
+				a.wants("SELECT COUNT(*) FROM photos", "2")
+				return
+			}
+			a.schema()
+			dry, run := a.run()
+			for name, err := range map[string]error{"dry run": dry, "run": run} {
+				var row *report.RowError
+				if !errors.As(err, &row) || row.Table != "photos" || row.Row != "[2]" || !strings.Contains(row.Error(), "max_allowed_packet of the target is 307200: raise it there") {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			a.wants("SELECT COUNT(*) FROM photos", "0")
+		})
 	}
 }
 

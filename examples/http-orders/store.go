@@ -133,7 +133,7 @@ func (s *store) close(ctx context.Context) (err error) {
 
 // ready reports whether there will be keys for another minute even if the
 // lease database can't be reached any more.
-func (s *store) ready() bool { return s.lease.Stats().Left > time.Minute }
+func (s *store) ready() bool { return s.lease.Stats().Ready() }
 
 // of returns the database of a buyer.
 func (s *store) of(ctx context.Context, buyer string) *gorm.DB {

@@ -9,7 +9,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gorm.io/gorm"
 )
+
+// TestOrderings has where databases put NULL.
+func TestOrderings(t *testing.T) {
+	for dialect, last := range map[string]bool{"mysql": false, "sqlite": false, "postgres": true} {
+		b := &bound{rules: &rules{dialect: dialect}, stmt: new(gorm.Statement)}
+		if o, refused := orderingOf(b, fuzzedModel(t)); refused != "" || o.nullsLast != last {
+			t.Errorf("%s: %v %s", dialect, o.nullsLast, refused)
+		}
+	}
+}
 
 // TestRanks compares values that drivers give for one number or time.
 func TestRanks(t *testing.T) {

@@ -68,6 +68,7 @@ func (d *Decisions) fits(schema *Plan) error {
 
 // complete calls afterRoles when it is known which columns are keys.
 func (c *completer) complete(afterRoles func()) {
+	c.answered()
 	if c.Decisions.Types != nil {
 		c.Plan.Types = c.Decisions.Types
 	}

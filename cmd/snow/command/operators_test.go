@@ -63,10 +63,10 @@ func TestMigrateStatus(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			want(3, "0003_snow_segments    not recorded  -\n", "migrate status")
+			want(3, "0004_snow_numbers     not recorded  -\n", "migrate status")
 			want(0, "the tables are there", "migrate")
-			want(0, "0003_snow_segments    applied  20", "migrate status")
-			for _, statement := range []string{"DROP TABLE snow_segments", "INSERT INTO snow_migrations (version, name, applied_at) VALUES (99, '0099_later', CURRENT_TIMESTAMP)"} {
+			want(0, "0004_snow_numbers     applied  20", "migrate status")
+			for _, statement := range []string{"DROP TABLE snow_numbers", "INSERT INTO snow_migrations (version, name, applied_at) VALUES (99, '0099_later', CURRENT_TIMESTAMP)"} {
 				if _, err := db.ExecContext(t.Context(), statement); err != nil {
 					t.Fatal(err)
 				}
