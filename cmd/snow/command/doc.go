@@ -17,7 +17,8 @@
 //	databaseflags.go confirm.go   what several commands ask for
 //	id.go idshow.go idnew.go idrange.go
 //	layout.go
-//	migrate.go init.go workers.go workersshow.go fence.go release.go segments.go sql.go audit.go
+//	migrate.go init.go workers.go workersshow.go fence.go release.go segments.go numbers.go sql.go
+//	audit.go
 //	merge.go                      the commands of a merge
 //	serve.go                      the flags of the service
 //	completion.go                 what a shell completes
