@@ -5,6 +5,7 @@ package merge_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -147,6 +148,105 @@ func TestRowAboveThePacket(t *testing.T) {
 				}
 			}
 			a.wants("SELECT COUNT(*) FROM photos", "0")
+		})
+	}
+}
+
+// References of type DOUBLE are refused, or become integers, whose values have to be whole.
+func TestReferencesOfDoublePrecision(t *testing.T) {
+	my, pg := dbtest.SharedMariaDB(t), dbtest.Postgres(t)
+	for _, d := range []sqlsnow.Dialect{sqlsnow.MySQL, sqlsnow.Postgres} {
+		t.Run(d.String(), func(t *testing.T) {
+			open := func() *sql.DB { return opened(t, "mysql", my.DSN(my.CreateDatabase(t))) }
+			key := "BIGINT AUTO_INCREMENT PRIMARY KEY"
+			if d == sqlsnow.Postgres {
+				open = func() *sql.DB { return opened(t, "pgx", pg.DSN(pg.CreateDatabase(t))) }
+				key = "BIGSERIAL PRIMARY KEY"
+			}
+			make := func(values ...string) (sources []*sql.DB) {
+				for i := range 2 {
+					db := open()
+					exec(t, db, "CREATE TABLE players (id "+key+", name VARCHAR(40))")
+					exec(t, db, "CREATE TABLE items (id "+key+", owner DOUBLE PRECISION)")
+					for _, id := range []string{"1", "1000000", "1000000000000001", "9007199254740991"} {
+						exec(t, db, fmt.Sprintf("INSERT INTO players (id, name) VALUES (%s, '%s of %d')", id, id, i))
+					}
+					for _, value := range values {
+						exec(t, db, "INSERT INTO items (owner) VALUES ("+value+")")
+					}
+					sources = append(sources, db)
+				}
+				return sources
+			}
+			a := newAttempt(t, d, open(), make("1")...)
+			a.refer("players", "items.owner")
+			if err := a.plan.Check(); err == nil || !strings.Contains(err.Error(), `column "items.owner": type "double`) || !strings.Contains(err.Error(), "type: bigint") {
+				t.Errorf("got %v", err)
+			}
+			a = newAttempt(t, d, open(), make("1000000000000001", "NULL", "1", "9007199254740991", "1000000", "1")...)
+			a.refer("players", "items.owner")
+			a.column("items.owner").Type = "bigint"
+			a.succeeds()
+			a.wants("SELECT SUM(CASE WHEN name LIKE '1000000000000001 of %' THEN 1 END) FROM items JOIN players ON owner = players.id WHERE items.id IN (1, 7)", "2")
+			a.wants("SELECT COUNT(*) FROM items JOIN players ON owner = players.id", "10")
+			for _, value := range []string{"1.5", "1e30", "-1e-7"} {
+				a := newAttempt(t, d, open(), make(value)...)
+				a.refer("players", "items.owner")
+				a.column("items.owner").Type = "bigint"
+				a.fails(`items`)
+			}
+		})
+	}
+}
+
+// A name that is a unique key of its own is refused, and the ways out that the error names lead out.
+func TestNamesThatAreUnique(t *testing.T) {
+	my, pg := dbtest.SharedMariaDB(t), dbtest.Postgres(t)
+	for _, d := range []sqlsnow.Dialect{sqlsnow.MySQL, sqlsnow.Postgres} {
+		t.Run(d.String(), func(t *testing.T) {
+			open := func() *sql.DB { return opened(t, "mysql", my.DSN(my.CreateDatabase(t))) }
+			key := "BIGINT AUTO_INCREMENT PRIMARY KEY"
+			if d == sqlsnow.Postgres {
+				open = func() *sql.DB { return opened(t, "pgx", pg.DSN(pg.CreateDatabase(t))) }
+				key = "BIGSERIAL PRIMARY KEY"
+			}
+			var sources []*sql.DB
+			for _, other := range []string{"Arwen", "Boromir"} {
+				db := open()
+				exec(t, db, "CREATE TABLE players (id "+key+", name VARCHAR(40) NOT NULL UNIQUE)")
+				exec(t, db, "CREATE TABLE logins (id "+key+", player VARCHAR(40) NOT NULL UNIQUE)")
+				for _, name := range []string{other, "Aragorn"} {
+					exec(t, db, "INSERT INTO players (name) VALUES ('"+name+"')")
+					exec(t, db, "INSERT INTO logins (player) VALUES ('"+name+"')")
+				}
+				sources = append(sources, db)
+			}
+			attempt := func() *attempt {
+				a := newAttempt(t, d, open(), sources...)
+				u := a.plan.Table("players").Unique[0]
+				u.Rule, u.Decided = plan.RuleSuffix, true
+				c := a.column("logins.player")
+				c.Role, c.Refers = plan.RoleName, []*plan.Reference{{Table: "players", Path: "name"}}
+				return a
+			}
+			a := attempt()
+			if err := a.plan.Check(); err == nil || !strings.Contains(err.Error(), `Leave the key out of unique (or primary_key) of table "logins", and make it by a statement of after`) {
+				t.Errorf("got %v", err)
+			}
+			const names = "SELECT player FROM logins JOIN players ON name = player ORDER BY player"
+			a.plan.Table("logins").Unique, a.plan.After = nil, []string{"ALTER TABLE logins ADD UNIQUE (player)"}
+			a.succeeds()
+			a.wants(names, "Aragorn; Aragorn_s2; Arwen; Boromir")
+			if _, err := a.target.ExecContext(t.Context(), "INSERT INTO logins (id, player) VALUES (99, 'Arwen')"); err == nil {
+				t.Error("the key is not made")
+			}
+			a = attempt()
+			c := a.column("logins.player")
+			c.Role, c.Refers, c.Decided = plan.RolePlain, nil, true
+			u := a.plan.Table("logins").Unique[0]
+			u.Rule, u.Decided = plan.RuleSuffix, true
+			a.succeeds()
+			a.wants(names, "Aragorn; Aragorn_s2; Arwen; Boromir")
 		})
 	}
 }

@@ -235,7 +235,8 @@ func (p *Plan) NameFault(t *Table, c *Column) string {
 	}
 	for _, columns := range uniqueColumns(t) {
 		if slices.Contains(columns, c.Name) && !keepsApart(p, t, columns) {
-			return fmt.Sprintf("is a name in the unique key %q: rows with an old name could clash in it, so the key needs the id of a row that is in one source only", columns)
+			return fmt.Sprintf("is a name in the unique key %q: rows with an old name could clash in it, so the key needs the id of a row that is in one source only. "+
+				"Leave the key out of unique (or primary_key) of table %q, and make it by a statement of after; or let the column be plain, with a rule for the key", columns, t.Name)
 		}
 	}
 	return ""
