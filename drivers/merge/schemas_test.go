@@ -254,6 +254,7 @@ func TestNamesThatAreUnique(t *testing.T) {
 // What schemas of PostgreSQL have.
 func TestSchemasOfPostgreSQL(t *testing.T) {
 	onPostgres(t, map[string]func(*testing.T, func() *sql.DB){
+		"Extensions":        testExtensions,
 		"KeyOfPartitions":   testKeyOfPartitions,
 		"CircleWithoutNull": testCircleWithoutNull,
 		"PolymorphicByID":   testPolymorphicByID,
@@ -413,4 +414,37 @@ func testPolymorphicByID(t *testing.T, open func() *sql.DB) {
 		}
 	}
 	a.wants("SELECT count(*)::text FROM tags", "0")
+}
+
+// The extensions that columns, defaults and indexes of sources need are made with the target's tables, or named by the dry
+// run. What only a check or a view needs is not.
+func testExtensions(t *testing.T, open func() *sql.DB) {
+	source, other := open(), open()
+	for _, db := range []*sql.DB{source, other} {
+		for _, text := range []string{
+			"CREATE SCHEMA extra", "CREATE EXTENSION pg_trgm", "CREATE EXTENSION btree_gist", "CREATE EXTENSION hstore", "CREATE EXTENSION ltree", "CREATE EXTENSION citext WITH SCHEMA extra",
+			"CREATE EXTENSION \"uuid-ossp\"", "CREATE EXTENSION cube",
+			"CREATE TABLE pages (id SERIAL PRIMARY KEY, name TEXT, tags HSTORE[], made UUID DEFAULT uuid_generate_v4(), who extra.CITEXT UNIQUE)",
+			"CREATE INDEX of_name ON pages USING gin (name gin_trgm_ops)", "CREATE INDEX of_both ON pages USING gist (id, name gist_trgm_ops)", "CREATE INDEX of_path ON pages ((name::ltree))",
+			"CREATE VIEW cubes AS SELECT cube(id, id) FROM pages",
+		} {
+			exec(t, db, text)
+		}
+		exec(t, db, "INSERT INTO pages (name, tags, who) VALUES ('a', ARRAY['a=>1'::hstore], "+map[*sql.DB]string{source: "'A'", other: "'B'"}[db]+")")
+	}
+	target := open()
+	exec(t, target, "CREATE SCHEMA extra")
+	a := newAttempt(t, sqlsnow.Postgres, target, source, other)
+	dry, run := a.run()
+	for name, err := range map[string]error{"dry run": dry, "run": run} {
+		for _, want := range []string{`the target lacks the extension "pg_trgm"`, "CREATE EXTENSION IF NOT EXISTS citext WITH SCHEMA extra", `lacks the extension "uuid-ossp"`} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want %s", name, err, want)
+			}
+		}
+	}
+	a.succeeds()
+	a.wants("SELECT string_agg(extname, ' ' ORDER BY extname) FROM pg_extension WHERE extname <> 'plpgsql'", "btree_gist citext hstore ltree pg_trgm uuid-ossp")
+	a.wants("SELECT string_agg(who || name, ' ' ORDER BY who) FROM pages", "Aa Ba")
+	a.wants("SELECT string_agg(indexname, ' ' ORDER BY indexname) FROM pg_indexes WHERE tablename = 'pages' AND indexname LIKE 'of%'", "of_both of_name of_path")
 }

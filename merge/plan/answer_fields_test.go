@@ -16,8 +16,10 @@ new_ids: [a, b]
 tables: {world: {new_ids: [a]}}
 `
 	is := &plan.Plan{Version: 1, Dialect: "MySQL", Sources: []string{"a", "b"}, Tables: []*plan.Table{
-		{Name: "players", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id", Type: "int", Role: plan.RoleKey}, {Name: "name", Type: "varchar(20)", Role: plan.RolePlain}},
-			Unique: []*plan.Unique{{Columns: []string{"name"}, Rule: plan.RuleFail}}},
+		{
+			Name: "players", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id", Type: "int", Role: plan.RoleKey}, {Name: "name", Type: "varchar(20)", Role: plan.RolePlain}},
+			Unique: []*plan.Unique{{Columns: []string{"name"}, Rule: plan.RuleFail}},
+		},
 		{Name: "world", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id", Type: "int", Role: plan.RoleKey}, {Name: "size", Type: "int", Role: plan.RolePlain}}},
 	}}
 	about := func(columns, answer string) string {
@@ -36,8 +38,10 @@ tables: {world: {new_ids: [a]}}
 			return p.Table("players").Column("name").Nullable && p.Table("world").Column("size").Nullable && !p.Table("world").Column("id").Nullable
 		}, ""},
 		{"types", about("world.size", "{types: [CREATE TYPE x]}"), func(p *plan.Plan) bool { return len(p.Types) == 1 && p.Table("world").Column("size").Decided }, ""},
-		{"whose ids", "- {name: x, columns: [world.size], candidates: [{answer: players, certainty: 0.9}], answer: {without: [size]}}\n",
-			func(p *plan.Plan) bool { return p.Table("world").Column("size") == nil }, ""},
+		{
+			"whose ids", "- {name: x, columns: [world.size], candidates: [{answer: players, certainty: 0.9}], answer: {without: [size]}}\n",
+			func(p *plan.Plan) bool { return p.Table("world").Column("size") == nil }, "",
+		},
 		{"a unique key", "- {unique: {players.name: why}, proposed: match, answer: {rule: suffix, template: '{name}[{source}]'}}\n", func(p *plan.Plan) bool {
 			u := p.Table("players").Unique[0]
 			return u.Rule == plan.RuleSuffix && u.Template == "{name}[{source}]" && u.Decided

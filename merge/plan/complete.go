@@ -70,7 +70,7 @@ func (d *Decisions) fits(schema *Plan) error {
 func (c *completer) complete(afterRoles func()) {
 	c.answered()
 	if c.Decisions.Types != nil {
-		c.Plan.Types = c.Decisions.Types
+		c.Plan.Types = withExtensions(c.Decisions.Types, c.Plan.Types)
 	}
 	c.Plan.Accepted = append(c.Plan.Accepted, c.Decisions.Accepted...)
 	c.Plan.After = append(c.Plan.After, c.Decisions.After...)
