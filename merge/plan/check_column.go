@@ -137,8 +137,10 @@ func (c *columnChecker) parents() {
 			c.fault("refers to table %q, which does not exist", r.Table)
 		case parent.Skip:
 			c.fault("refers to table %q, which is skipped", r.Table)
+		case parent.Key() == nil && rowsOf(c.plan, r.Table) != r.Table:
+			c.fault("refers to table %q, whose key holds ids of %q: refer to that", r.Table, rowsOf(c.plan, r.Table))
 		case parent.Key() == nil:
-			c.fault("refers to table %q, which has no key", r.Table)
+			c.fault("refers to table %q, which has no key: the column that numbers its rows has to be one", r.Table)
 		}
 	}
 }
