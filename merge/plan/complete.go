@@ -258,8 +258,12 @@ func (c *completer) unique() {
 		for _, n := range clash.Keys {
 			for _, u := range keys(n) {
 				was := *u
+				_, again := decided[u]
+				if again && was.Decided && clash.Proposed { // nobody has confirmed it
+					continue
+				}
 				clash.set(u)
-				if other, ok := decided[u]; ok && !sameClash(&was, u) {
+				if other, ok := decided[u]; ok && !sameClash(&was, u) && was.Decided == u.Decided {
 					c.errs = append(c.errs, n.fault("%q has another rule by %s", n.Text, other))
 				}
 				decided[u] = n
