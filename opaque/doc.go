@@ -1,14 +1,14 @@
-// Package opaque turns ids into texts for people outside, and back. A [snow.ID]
-// shows when it was made, by which worker, and about how many are made. Its text
-// hides these from everybody who does not have the key:
+// Package opaque turns ids into texts for people outside, and back. An id, a
+// [github.com/shardsnow/snow.ID], shows when it was made, by which worker, and about
+// how many are made. Its text hides these from everybody who does not have the key:
 //
 //	keys, err := opaque.ReadKeys("/run/secrets/ids")
 //	orders, err := keys.Type("ord")
 //	orders.Encode(286467607756828714)   // ord_11m6bp6t15r7nr7
 //	id, err := orders.Parse(r.PathValue("id"))
 //
-// A database has the snow.ID and stays as it is. An [ID] of this package is what
-// goes out: into paths, JSON, forms and logs. It is no value for a database.
+// The database keeps ids as they are. An [ID] of this package is what goes out: into
+// paths, JSON, forms and logs. It is no value for a database.
 //
 // # The text
 //
@@ -26,8 +26,8 @@
 // # The cipher
 //
 // The 63 bits are encrypted with FF1, a method for format-preserving encryption of
-// NIST SP 800-38G (March 2016), with AES-128, AES-192 or AES-256, over the alphabet
-// of two bits. The tweak is the type, so order 1 and user 1 have different texts.
+// NIST SP 800-38G (March 2016), with AES-128, AES-192 or AES-256, as a string of
+// radix 2. The tweak is the type, so order 1 and user 1 have different texts.
 // The second public draft of Revision 1 (February 2025) removes FF3, keeps FF1, and
 // requires at least 1,000,000 possible values; here they are 2^63.
 //
