@@ -145,12 +145,13 @@ type job struct {
 
 // apart are packages that have jobs of their own. Most run without the race detector, which takes twice the time: they find
 // nothing with it that other tests do not. The goroutines of a merge run with it in random worlds that are merged, killed and
-// resumed, in the tests of merge's rooms, and in tests of several writers in make test-long. Merges on PostgreSQL and SQLite
-// run the same code, and statements of SQL run in servers. Two jobs of one package wait for databases most of the time.
+// resumed, in the tests of merge's rooms, and in tests of several writers in make test-long. The contracts of leases and
+// segments run with it on MariaDB. On PostgreSQL and SQLite all of them run the same code, and functions of SQL run in
+// servers. Two jobs of one package wait for databases most of the time.
 var apart = []job{
 	{"drivers", []string{"-run=OnPostgreSQL$", module + "drivers/merge"}},
 	{"drivers", []string{"-skip=OnPostgreSQL$", module + "drivers/merge"}},
-	{"drivers", []string{module + "drivers/functions"}},
+	{"drivers", []string{"-p=3", "-parallel=4", module + "drivers/functions", module + "drivers/lease", module + "drivers/segment"}},
 	{"internal/testkit/mergetest", []string{"-race", "-run=^(TestRandom|TestCrash)", module + "internal/testkit/mergetest"}},
 	{"internal/testkit/mergetest", []string{"-skip=^(TestRandom|TestCrash)", module + "internal/testkit/mergetest"}},
 	{"merge", []string{module + "merge"}},
