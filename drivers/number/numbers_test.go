@@ -19,7 +19,9 @@ func postgres(server *dbtest.Server) numbertest.Target {
 	return numbertest.Target{
 		Dialect: sqlsnow.Postgres, Driver: "pgx",
 		DSN:     func(t *testing.T) string { return server.DSN(server.CreateDatabase(t)) },
-		Session: "SELECT pg_backend_pid()", Kill: "SELECT pg_terminate_backend(%d)",
+		Session: "SELECT pg_backend_pid()",
+		Others:  "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database() AND backend_type = 'client backend'",
+		Kill:    "SELECT pg_terminate_backend(%d)",
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/shardsnow/snow/gormsnow/route"
 )
@@ -48,6 +49,13 @@ func TestMerge(t *testing.T) {
 			func(db *gorm.DB) *gorm.DB { return db.Order("id DESC").Limit(3) },
 			[]int64{6, 4, 3},
 			"",
+		},
+		{
+			"descending by a clause", [3][][]driver.Value{{row(6, 1), row(1, 1)}, {row(3, 1)}, {row(4, 1)}},
+			func(db *gorm.DB) *gorm.DB {
+				return db.Order(clause.OrderByColumn{Column: clause.Column{Name: "id", Raw: true}, Desc: true})
+			},
+			[]int64{6, 4, 3, 1}, "",
 		},
 		{
 			"by two, and NULL first",

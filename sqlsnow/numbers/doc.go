@@ -20,8 +20,8 @@
 //
 //   - GapFree: in the caller's transaction. The row is locked until that ends, so nobody sees a number that may be
 //     rolled back.
-//   - Fast: by itself, as in package segments. A block is used only if the statement was confirmed. A process takes from
-//     a row again only if the row is not below the last block that it took: a row that went back is a
+//   - Fast: by itself, as in package segments. A block is used only if the statement was confirmed. A process takes
+//     from a row again only if the row is not below the last block that it took: a row that went back is a
 //     [*RegressedError] for all processes, until [Raise].
 //
 // # Whose date
@@ -32,7 +32,7 @@
 // A Fast series also gives numbers from memory. It compares the time that has passed since it read the database's clock
 // with the end of the day, the month or the year that the pattern shows, and reads the clock again each minute, and
 // when this machine was asleep or its clock was set. So a number with the old date is given out after midnight only by
-// as much as two clocks drift apart in a minute. It is in any case a number of the old period, and never a repeated one.
+// as much as two clocks drift apart in a minute. It is in any case a number of the old period, never a repeated one.
 //
 // # Why it is not made of segments
 //
@@ -45,6 +45,7 @@
 //	pattern.go       Pattern: parsing, formatting, reading a text
 //	checkdigit.go    Luhn, and MOD 11,10
 //	period.go        Restart, time zones, periods, and the scope of a counter
+//	preview.go       Config.Preview
 //	series.go        the configuration of a series, and its row
 //	gapfree.go       GapFree
 //	fast.go          Fast

@@ -9,6 +9,7 @@ import (
 
 	"github.com/DATA-DOG/go-sqlmock"
 
+	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/numbers"
 )
@@ -54,7 +55,7 @@ func Example() {
 	// Output: INV- -000123
 }
 
-// Order numbers, of which some may be left out. Each tenant has its own.
+// Order numbers with gaps. Each tenant has its own.
 func ExampleFast() {
 	db, mock, err := sqlmock.New() // in place of sql.Open
 	if err != nil {
@@ -89,7 +90,7 @@ func ExampleFast() {
 // A pattern is checked before anything is stored, and the error says where it is wrong.
 func ExampleParsePattern() {
 	day := time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
-	for _, text := range []string{"INV-{yyyy}-{000000}", "{tenant}/{yyMMdd}/{0000}{luhn}", "{tenant}{0000}"} {
+	for _, text := range []string{"INV-{yyyy}-{000000}", "{tenant}/{yyMMdd}/{0000}{luhn}", "INV-{yyyy}-{000"} {
 		p, err := numbers.ParsePattern(text)
 		if err != nil {
 			fmt.Println(err)
@@ -101,7 +102,7 @@ func ExampleParsePattern() {
 	// Output:
 	// INV-2026-000042 <nil>
 	// acme/261126/00429 <nil>
-	// pattern "{tenant}{0000}", offset 8: a character that is no letter, digit or underscore must separate a partition from the number, and from another partition
+	// pattern "INV-{yyyy}-{000", offset 11: there is no } after this {
 }
 
 // A customer reads a number out on the phone.
@@ -124,9 +125,11 @@ func ExampleOpenGapFree() {
 	_, err := numbers.OpenGapFree(context.Background(), nil, sqlsnow.MySQL, numbers.Config{
 		Series: "invoices", Pattern: "INV-{000000}", Restart: numbers.Yearly,
 	})
-	fmt.Println(err)
-	// Output:
-	// numbers: open series "invoices": Restart yearly: the pattern shows no year, so numbers would repeat: add {yyyy} or {yy}
+	var field *snow.FieldError
+	if errors.As(err, &field) {
+		fmt.Println(field.Bound)
+	}
+	// Output: the pattern shows no year, so numbers would repeat: add {yyyy} or {yy}
 }
 
 // Without a transaction there is no number without gaps.
@@ -170,9 +173,9 @@ func ExampleOpenFast() {
 	_, err := numbers.OpenFast(context.Background(), nil, sqlsnow.MySQL, numbers.FastConfig{
 		Config: numbers.Config{Series: "orders", Pattern: "{tenant}/{0000}", Zone: "Mars/Olympus"},
 	})
-	fmt.Println(err)
-	// Output:
-	// numbers: open series "orders": Zone "Mars/Olympus": want a name of the IANA database that this machine knows, such as Europe/Berlin; import _ "time/tzdata" to have all
+	var field *snow.FieldError
+	fmt.Println(errors.As(err, &field), field.Field, field.Value)
+	// Output: true Zone "Mars/Olympus"
 }
 
 // The names are as people type them in a configuration.

@@ -36,8 +36,8 @@ type FastConfig struct {
 	Step int64
 }
 
-// Fast is a series with gaps: a process takes a block of numbers with one statement, and gives them out in memory. Every
-// number is given out once. Numbers of one process ascend, and numbers of other processes are between them.
+// Fast is a series with gaps: a process takes a block of numbers with one statement, and gives them out in memory.
+// Every number is given out once. Numbers of one process ascend, and numbers of other processes are between them.
 //
 // All methods are safe for concurrent use.
 type Fast struct {

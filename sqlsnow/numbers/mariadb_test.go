@@ -22,7 +22,9 @@ func mariaDB(server *dbtest.Server) numbertest.Target {
 	return numbertest.Target{
 		Dialect: sqlsnow.MySQL, Driver: "mysql",
 		DSN:     func(t *testing.T) string { return server.DSN(server.CreateDatabase(t)) },
-		Session: "SELECT CONNECTION_ID()", Kill: "KILL %d",
+		Session: "SELECT CONNECTION_ID()",
+		Others:  "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND db = DATABASE()",
+		Kill:    "KILL %d",
 	}
 }
 

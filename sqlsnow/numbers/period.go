@@ -74,8 +74,7 @@ func loadZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// A window is a time in which all dates of a pattern are the same, in microseconds since 1970: from begin to just
-// before end.
+// A window is a time in which all dates of a pattern are the same, in microseconds since 1970: from begin up to end.
 type window struct {
 	day        time.Time // in the zone
 	begin, end int64

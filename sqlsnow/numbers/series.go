@@ -46,7 +46,7 @@ const (
 )
 
 const (
-	maxTurns   = 5 // changes of the date that one call goes along with
+	maxTurns   = 5 // how often one call begins again because the date has changed
 	firstRetry = 50 * time.Millisecond
 )
 
@@ -70,14 +70,8 @@ func open(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, kind i
 	if err := dbserver.CheckName("Series", cfg.Series); err != nil {
 		return nil, err
 	}
-	s := &series{db: db, engine: e, name: cfg.Series, restart: cfg.Restart, kind: kind}
-	if s.pattern, err = ParsePattern(cfg.Pattern); err != nil {
-		return nil, err
-	}
-	if err := s.restart.check(s.pattern); err != nil {
-		return nil, err
-	}
-	if s.zone, err = loadZone(cfg.Zone); err != nil {
+	s := &series{db: db, engine: e, name: cfg.Series, kind: kind}
+	if err := s.configure(cfg); err != nil {
 		return nil, err
 	}
 	if db == nil {
@@ -91,6 +85,19 @@ func open(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, kind i
 		_, err = s.define(ctx)
 	}
 	return s, databaseError(s.engine, "open", err)
+}
+
+// configure takes the pattern, the restart and the zone of cfg.
+func (s *series) configure(cfg Config) (err error) {
+	if s.pattern, err = ParsePattern(cfg.Pattern); err != nil {
+		return err
+	}
+	s.restart = cfg.Restart
+	if err := s.restart.check(s.pattern); err != nil {
+		return err
+	}
+	s.zone, err = loadZone(cfg.Zone)
+	return err
 }
 
 // place returns an engine whose statements name the schema of the table, which must be there and lose at most loss.

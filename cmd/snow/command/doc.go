@@ -18,7 +18,8 @@
 //	id.go idshow.go idnew.go idrange.go
 //	opaque.go                     texts of ids for people outside
 //	layout.go
-//	migrate.go init.go workers.go workersshow.go fence.go release.go segments.go sql.go audit.go
+//	migrate.go init.go workers.go workersshow.go fence.go release.go segments.go numbers.go sql.go
+//	audit.go
 //	merge.go                      the commands of a merge
 //	serve.go                      the flags of the service
 //	completion.go                 what a shell completes

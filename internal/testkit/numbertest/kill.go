@@ -17,6 +17,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow"
+	"github.com/shardsnow/snow/sqlsnow/numbers"
 )
 
 const busy = sqldialect.Busy
@@ -63,6 +64,100 @@ func testGapFreeKills(t *testing.T, g Target) {
 		t.Error(err)
 	}
 	wantDense(t, db, s.Pattern())
+}
+
+// Connections are killed, and contexts end, while blocks are taken. What was confirmed to nobody is given to nobody.
+func testFastKills(t *testing.T, g Target) {
+	db, dsn := g.open(t)
+	var two []*numbers.Fast
+	for range 2 {
+		f, err := numbers.OpenFast(t.Context(), db, g.Dialect, numbers.FastConfig{Config: invoices, Step: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		two = append(two, f)
+	}
+	done := make(chan struct{})
+	var all sync.WaitGroup
+	given := make([][]string, 16)
+	var ended, filled atomic.Int64
+	for i := range given {
+		all.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				if rand.N(4) == 0 {
+					go cancel()
+					ended.Add(1)
+				}
+				texts := make([]string, 1+rand.N(3))
+				if err := two[i%2].Fill(ctx, texts, "a"); err == nil {
+					given[i] = append(given[i], texts...)
+					filled.Add(1)
+				}
+				cancel()
+			}
+		})
+	}
+	killer, err := sql.Open(g.Driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer killer.Close()
+	killer.SetMaxOpenConns(1)
+	for killed := 0; killed < kills() || ended.Load() < int64(kills()) || filled.Load() < int64(kills()); killed++ {
+		if _, err := two[0].Next(t.Context(), "b"); err != nil && g.Others == "" {
+			t.Error(err)
+		}
+		if g.Others == "" {
+			continue
+		}
+		if err := g.killOthers(t.Context(), killer); err != nil {
+			t.Error(err)
+		}
+	}
+	close(done)
+	all.Wait()
+	seen := map[string]bool{}
+	for _, texts := range given {
+		for _, text := range texts {
+			if seen[text] {
+				t.Errorf("%s is there twice", text)
+			}
+			seen[text] = true
+		}
+	}
+	if len(seen) == 0 {
+		t.Error("no number was given out")
+	}
+}
+
+// killOthers kills one of the other sessions, if there is any.
+func (g Target) killOthers(ctx context.Context, killer *sql.DB) error {
+	rows, err := killer.QueryContext(ctx, g.Others)
+	if err != nil {
+		return err
+	}
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Close(); err != nil || len(ids) == 0 {
+		return err
+	}
+	_, err = killer.ExecContext(ctx, fmt.Sprintf(g.Kill, ids[rand.N(len(ids))]))
+	if err != nil && strings.Contains(err.Error(), "Unknown thread id") {
+		err = nil // it has ended by itself
+	}
+	return err
 }
 
 const (

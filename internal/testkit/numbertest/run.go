@@ -25,6 +25,7 @@ func Run(t *testing.T, g Target) {
 		"gap-free kills":    testGapFreeKills,
 		"gap-free children": testGapFreeChildren,
 		"fast takers":       testFastTakers,
+		"fast kills":        testFastKills,
 		"fast regression":   testFastRegression,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, g) })

@@ -21,6 +21,7 @@ type Target struct {
 	Driver  string
 	DSN     func(*testing.T) string // of an empty database
 	Session string                  // the query of a session's own number; empty if sessions can't be killed
+	Others  string                  // the query of the numbers of all other sessions
 	Kill    string                  // kills the session of a number
 }
 

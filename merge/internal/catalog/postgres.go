@@ -18,6 +18,21 @@ const postgresSequences = `SELECT q.oid AS seq, k.oid, k.relname, k.relnamespace
 	JOIN pg_class q ON p.refclassid = 'pg_class'::regclass AND q.oid = p.refobjid AND q.relkind = 'S'
 	JOIN pg_class k ON k.oid = d.adrelid JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum = d.adnum`
 
+// postgresExtensions are the statements that make the extensions which columns, their defaults and indexes need.
+const postgresExtensions = `WITH RECURSIVE own(classid, objid) AS (
+		SELECT 'pg_class'::regclass::oid, k.oid FROM pg_class k WHERE k.relnamespace = {schema}::regnamespace AND k.relkind IN ('r', 'p') AND NOT k.relispartition
+	), parts(classid, objid) AS (
+		SELECT classid, objid FROM own
+		UNION SELECT 'pg_class'::regclass::oid, x.indexrelid FROM pg_index x JOIN own ON own.objid = x.indrelid WHERE NOT x.indisexclusion
+		UNION SELECT 'pg_attrdef'::regclass::oid, d.oid FROM pg_attrdef d JOIN own ON own.objid = d.adrelid
+	), used(classid, objid) AS (
+		SELECT d.refclassid, d.refobjid FROM parts p JOIN pg_depend d ON d.classid = p.classid AND d.objid = p.objid WHERE d.refclassid <> 'pg_class'::regclass
+		UNION SELECT d.refclassid, d.refobjid FROM used u JOIN pg_depend d ON d.classid = u.classid AND d.objid = u.objid WHERE d.refclassid NOT IN ('pg_class'::regclass, 'pg_extension'::regclass)
+	)
+	SELECT DISTINCT 'CREATE EXTENSION IF NOT EXISTS ' || quote_ident(e.extname) || CASE WHEN e.extnamespace = {schema}::regnamespace THEN '' ELSE ' WITH SCHEMA ' || quote_ident(n.nspname) END
+	FROM used u JOIN pg_depend x ON x.classid = u.classid AND x.objid = u.objid AND x.deptype = 'e' AND x.refclassid = 'pg_extension'::regclass
+		JOIN pg_extension e ON e.oid = x.refobjid JOIN pg_namespace n ON n.oid = e.extnamespace ORDER BY 1`
+
 // readPostgres reads pg_catalog of a PostgreSQL server.
 func (r *reader) readPostgres(ctx context.Context) {
 	r.each(ctx, "SELECT {schema}", func(v row) {
@@ -41,6 +56,7 @@ func (r *reader) readPostgres(ctx context.Context) {
 			t.Heirs = append(t.Heirs, heir)
 		}
 	})
+	r.each(ctx, postgresExtensions, func(v row) { r.Types = append(r.Types, v.text(0)) })
 	r.each(ctx, `SELECT 'CREATE TYPE ' || format_type(t.oid, NULL) || ' AS ENUM (' || COALESCE(string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder), '') || ')'
 		FROM pg_type t LEFT JOIN pg_enum e ON e.enumtypid = t.oid WHERE t.typnamespace = {schema}::regnamespace AND t.typtype = 'e' GROUP BY t.oid ORDER BY 1`, func(v row) {
 		r.Types = append(r.Types, v.text(0))
