@@ -15,6 +15,7 @@ import (
 	"github.com/shardsnow/snow/bench/inspect"
 	"github.com/shardsnow/snow/bench/merge"
 	"github.com/shardsnow/snow/bench/numbercost"
+	"github.com/shardsnow/snow/bench/opaquecost"
 	"github.com/shardsnow/snow/bench/routecost"
 	"github.com/shardsnow/snow/bench/rows"
 	"github.com/shardsnow/snow/bench/serve"
@@ -36,6 +37,8 @@ type results struct {
 	Servers    *section[merge.ServersResult] `json:"servers,omitempty"`
 
 	Inspect *section[[]inspect.Score] `json:"inspect,omitempty"`
+
+	Opaque *section[opaquecost.Result] `json:"opaque,omitempty"`
 }
 
 // A section is one part, with its machine. The parts may be from
@@ -121,6 +124,9 @@ func (r results) report() string {
 	}
 	if r.Serve != nil {
 		b.WriteString(serveReport(r.Serve))
+	}
+	if r.Opaque != nil {
+		b.WriteString(opaqueReport(r.Opaque))
 	}
 	if r.Merge != nil {
 		b.WriteString(mergeReport(r.Merge))

@@ -236,7 +236,7 @@ func (r *rules) joins(b *bound, m *model) string {
 // together reports whether related rows are in the same shard: both sides of a reference give it in the same way.
 func (r *rules) together(owner, other *model, rel *schema.Relationship) bool {
 	for _, ref := range rel.References {
-		if ref.PrimaryKey == nil || ref.PrimaryValue != "" {
+		if ref.PrimaryKey == nil { // a constant
 			continue
 		}
 		mine, theirs := ref.ForeignKey, ref.PrimaryKey

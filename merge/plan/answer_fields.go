@@ -129,7 +129,6 @@ func (c *completer) answered() {
 				}
 				if types != nil && !c.template {
 					with.Types = types
-					c.Plan.Types = types
 				}
 			}
 		}

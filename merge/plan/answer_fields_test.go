@@ -14,10 +14,14 @@ dialect: MySQL
 sources: [a, b]
 new_ids: [a, b]
 tables: {world: {new_ids: [a]}}
+unique:
+- {rule: fail, proposed: true, keys: [players.name, world.id]}
 `
 	is := &plan.Plan{Version: 1, Dialect: "MySQL", Sources: []string{"a", "b"}, Tables: []*plan.Table{
-		{Name: "players", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id", Type: "int", Role: plan.RoleKey}, {Name: "name", Type: "varchar(20)", Role: plan.RolePlain}},
-			Unique: []*plan.Unique{{Columns: []string{"name"}, Rule: plan.RuleFail}}},
+		{
+			Name: "players", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id", Type: "int", Role: plan.RoleKey}, {Name: "name", Type: "varchar(20)", Role: plan.RolePlain}},
+			Unique: []*plan.Unique{{Columns: []string{"name"}, Rule: plan.RuleFail}},
+		},
 		{Name: "world", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id", Type: "int", Role: plan.RoleKey}, {Name: "size", Type: "int", Role: plan.RolePlain}}},
 	}}
 	about := func(columns, answer string) string {
@@ -36,18 +40,20 @@ tables: {world: {new_ids: [a]}}
 			return p.Table("players").Column("name").Nullable && p.Table("world").Column("size").Nullable && !p.Table("world").Column("id").Nullable
 		}, ""},
 		{"types", about("world.size", "{types: [CREATE TYPE x]}"), func(p *plan.Plan) bool { return len(p.Types) == 1 && p.Table("world").Column("size").Decided }, ""},
-		{"whose ids", "- {name: x, columns: [world.size], candidates: [{answer: players, certainty: 0.9}], answer: {without: [size]}}\n",
-			func(p *plan.Plan) bool { return p.Table("world").Column("size") == nil }, ""},
+		{
+			"whose ids", "- {name: x, columns: [world.size], candidates: [{answer: players, certainty: 0.9}], answer: {without: [size]}}\n",
+			func(p *plan.Plan) bool { return p.Table("world").Column("size") == nil }, "",
+		},
 		{"a unique key", "- {unique: {players.name: why}, proposed: match, answer: {rule: suffix, template: '{name}[{source}]'}}\n", func(p *plan.Plan) bool {
 			u := p.Table("players").Unique[0]
 			return u.Rule == plan.RuleSuffix && u.Template == "{name}[{source}]" && u.Decided
 		}, ""},
 		{"no rule", "- {unique: {players.name: why}, answer: {template: '{name}'}}\n", nil, "want a rule"},
-		{"of another thing", "- {unique: {players.name: why}, answer: {rule: keep, new_ids: []}}\n", nil, `line 7: "new_ids" is no field of an answer about unique keys`},
+		{"of another thing", "- {unique: {players.name: why}, answer: {rule: keep, new_ids: []}}\n", nil, `line 9: "new_ids" is no field of an answer about unique keys`},
 		{"an unknown rule", about("world.id", "{new_ids: [], rule: suffix}"), nil, `rule "suffix": want keep, match or fail`},
 		{"mixed", about("world.id", "{new_ids: [], to: players}"), nil, `"to" is no field of an answer about columns`},
 		{"mixed otherwise", about("world.id", "{to: players, new_ids: []}"), nil, "new_ids"},
-		{"another type", about("world.id", "{new_ids: 3}"), nil, "line 9"},
+		{"another type", about("world.id", "{new_ids: 3}"), nil, "line 11"},
 		{"twice", about("world.id", "{new_ids: [], new_ids: []}"), nil, "new_ids"},
 		{"no such key", about("world.size", "{rule: keep}"), nil, "world"},
 		{"two answers", about("world.id", "{new_ids: []}") + about("world.size", "{new_ids: [b]}"), nil, `new_ids of table "world" has another value by another answer`},

@@ -30,6 +30,8 @@ func (q *Question) Hint() string {
 	switch {
 	case q.OfKeys:
 		return "Another answer may be a rule with what belongs to it, such as {rule: suffix, template: '{name}[{source}]'} or {rule: renumber, most: 9}."
+	case len(q.Parts) > 1 && slices.ContainsFunc(q.Evidence, keepsIDs):
+		return "Where the rows are the same, or the only one, the table may keep its ids: the question about that column alone has these answers."
 	case len(q.asked.Suspects) == 0 || p.table == nil:
 		return ""
 	case p.table.Created == p.columns[0]:
@@ -93,6 +95,9 @@ func (s offers) of(q *Question) (all []Choice) {
 			}
 		}
 		add(plan.AnswerPlain, 0)
+		if len(q.Parts) == 1 {
+			s.addFieldsOf(q, []string{q.evidenceFor(q.Parts[0])}, add)
+		}
 	}
 	if len(all) > 0 && all[0].Answer != string(plan.RuleFail) {
 		all[0].Mark = markOf(all[0], q)
@@ -197,10 +202,10 @@ func (s offers) follows(q *Question, answer string) string {
 	case plan.AnswerYes:
 		return s.yesFollows(q)
 	}
-	if text := s.meaningFollows(answer); text != "" {
+	if text := s.fieldsFollow(answer); text != "" {
 		return text
 	}
-	if text := s.fieldsFollow(answer); text != "" {
+	if text := s.meaningFollows(answer); text != "" {
 		return text
 	}
 	if s.plan == nil || s.plan.Table(answer) == nil {

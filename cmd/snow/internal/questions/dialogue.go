@@ -102,6 +102,9 @@ func (a *asker) stopped(ctx context.Context) error {
 // end asks whether the plan is to be settled.
 func (a *asker) end() (settle, back bool) {
 	a.out.line("\n", "All %d questions have answers.", len(a.All))
+	for _, text := range a.faults {
+		a.out.line("! ", "The plan is wrong now: %s.", text)
+	}
 	if a.plan == nil {
 		a.out.line("", "With the sources, snow merge settle makes decisions of them.")
 		return false, false

@@ -20,14 +20,21 @@ var (
 	noKeyOnce    = regexp.MustCompile(`^the table has no key, and .+ They are kept once`)
 	inheritsFrom = regexp.MustCompile(`^table "[^"]*" inherits from this one`)
 	// of ids
-	singleRow = regexp.MustCompile(`^(?:a single row|source "[^"]*" has a single row)`)
+	singleRow = regexp.MustCompile(`(?:^|: )(?:a single row, of id|source "[^"]*" has a single row)`)
 	sameRows  = regexp.MustCompile(`rows are the same in two sources, under the same ids`)
 	twoKinds  = regexp.MustCompile(`^ids of source "[^"]*" are of two kinds`)
 )
 
 // addFields adds the answers that change a field of each column or of its table, as the doubts of the first part say.
 func (s offers) addFields(q *Question, add func(answer string, certainty float64)) {
-	if s.plan == nil {
+	s.addFieldsOf(q, q.Parts[0].Doubts, add)
+}
+
+// keepsIDs reports whether a doubt, or evidence, is about rows that could keep their ids.
+func keepsIDs(doubt string) bool { return singleRow.MatchString(doubt) || sameRows.MatchString(doubt) }
+
+func (s offers) addFieldsOf(q *Question, doubts []string, add func(answer string, certainty float64)) {
+	if s.plan == nil || q.Parts[0].table == nil {
 		return
 	}
 	p := q.Parts[0]
@@ -37,9 +44,9 @@ func (s offers) addFields(q *Question, add func(answer string, certainty float64
 			add(flow(n), 0)
 		}
 	}
-	for _, doubt := range p.Doubts {
+	for _, doubt := range doubts {
 		switch m := func(of *regexp.Regexp) []string { return of.FindStringSubmatch(doubt) }; {
-		case m(singleRow) != nil || m(sameRows) != nil:
+		case keepsIDs(doubt):
 			if s.numbers(q) {
 				add(fmt.Sprintf("{new_ids: [], rule: %s}", plan.RuleKeep), 0)
 				add(fmt.Sprintf("{new_ids: [], rule: %s}", plan.RuleMatch), 0)
