@@ -138,19 +138,8 @@ func testFastKills(t *testing.T, g Target) {
 
 // killOthers kills one of the other sessions, if there is any.
 func (g Target) killOthers(ctx context.Context, killer *sql.DB) error {
-	rows, err := killer.QueryContext(ctx, g.Others)
-	if err != nil {
-		return err
-	}
-	var ids []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		ids = append(ids, id)
-	}
-	if err := rows.Close(); err != nil || len(ids) == 0 {
+	ids, err := others(ctx, killer, g.Others)
+	if err != nil || len(ids) == 0 {
 		return err
 	}
 	_, err = killer.ExecContext(ctx, fmt.Sprintf(g.Kill, ids[rand.N(len(ids))]))
@@ -158,6 +147,22 @@ func (g Target) killOthers(ctx context.Context, killer *sql.DB) error {
 		err = nil // it has ended by itself
 	}
 	return err
+}
+
+func others(ctx context.Context, db *sql.DB, query string) (ids []int64, err error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
 }
 
 const (

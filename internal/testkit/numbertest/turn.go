@@ -84,6 +84,8 @@ func RunTurn(t *testing.T, g Target, server *dbtest.Server) {
 	server.Kill(t)
 	server.SetClock(t, time.Until(newYear)-time.Hour)
 	server.Restart(t)
+	db.SetMaxIdleConns(0) // the connections of before are dead
+	db.SetMaxIdleConns(4)
 	for i := range fast { // at most a minute later, they would read the date themselves
 		if fast[i], err = numbers.OpenFast(t.Context(), db, g.Dialect, fastConfig); err != nil {
 			t.Fatal(err)
