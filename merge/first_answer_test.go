@@ -100,6 +100,15 @@ func TestFirstAnswer(t *testing.T) {
 			map[string]string{"posters.note_id": "reference notes, asked", "posters.disporder": "plain, asked"},
 		},
 		{
+			"a type of an initial",
+			[]string{
+				strings.NewReplacer("people (uid", "users (id", "people", "users").Replace(people), notes,
+				"CREATE TABLE turns (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, uid_type VARCHAR(10) NOT NULL, uid INT NOT NULL);" +
+					"INSERT INTO turns SELECT seq * 3, 'user', seq FROM seq_1_to_{240}; INSERT INTO turns SELECT seq * 3 + 1, 'note', seq FROM seq_1_to_{80}",
+			},
+			map[string]string{"turns.uid": "polymorphic uid_type note=notes user=users, suspect"},
+		},
+		{
 			"an initial beside a reference to users",
 			[]string{
 				strings.ReplaceAll(people, "people", "users"), strings.NewReplacer("notes (id", "settinggroups (gid", "notes", "settinggroups", "{80}", "{100}").Replace(notes), strings.NewReplacer("notes (id", "templategroups (gid", "notes", "templategroups", "{80}", "{120}").Replace(notes), strings.NewReplacer("notes (id", "usergroups (gid", "notes", "usergroups").Replace(notes),

@@ -55,8 +55,10 @@ func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Colu
 	named := f.isOf(t, c, read.Stem)
 	small := !read.Named() && !many(values.above(large))
 	for _, by := range t.Columns {
-		if _, says := f.mayDivide(t, c, by, len(whole) > 0); !says && (named || small) {
-			continue // its own name says whose ids they are, or small numbers are ids of any table
+		if named || small { // its own name says whose ids they are, or small numbers are ids of any table
+			if _, says := f.mayDivide(t, c, by, len(whole) > 0); !says {
+				continue
+			}
 		}
 		d := f.divide(ctx, t, c, by, whole)
 		if d != nil && (best == nil || d.named && !best.named || d.named == best.named && d.clear > best.clear) {
@@ -112,7 +114,7 @@ func (f *referenceFinder) mayDivide(t *plan.Table, c, by *plan.Column, whole boo
 	}
 	w, read := f.vocabulary.Read(by.Name).Words, f.vocabulary.ReadReference(c.Name)
 	kindly := len(w) > 0 && refname.IsKind(w[len(w)-1])
-	named = kindly && slices.Equal(w[:len(w)-1], read.Stem)
+	named = kindly && (slices.Equal(w[:len(w)-1], read.Stem) || slices.Equal(w[:len(w)-1], read.Words)) // uid_type is the type of uid
 	return kindly && !read.Quantity || !whole && (read.Named() || !read.Quantity && slices.Contains(t.PrimaryKey, by.Name)), named
 }
 
