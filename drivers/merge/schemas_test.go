@@ -4,12 +4,15 @@ package merge_test
 
 import (
 	"database/sql"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
+	"github.com/shardsnow/snow/merge/report"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -111,9 +114,147 @@ func TestLargestPacket(t *testing.T) {
 	}
 }
 
+// A row that no statement takes to the target stops the dry run, with its table, key and size, and a run.
+func TestRowAboveThePacket(t *testing.T) {
+	large, server := dbtest.MariaDB(t), dbtest.MariaDB(t, "max_allowed_packet=300K")
+	tests := []struct {
+		name, parameters, values string
+		fails                    bool
+	}{
+		{"one value", "", "REPEAT('x', 400000), ''", true},
+		{"two values", "", "REPEAT('x', 200000), REPEAT('y', 200000)", true},
+		{"two values, sent one by one", "&maxAllowedPacket=0", "REPEAT('x', 200000), REPEAT('y', 90000)", false},
+		{"escaped", "&interpolateParams=true", "REPEAT('''', 200000), ''", true},
+		{"just fits", "", "REPEAT('x', 305000), ''", false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			source, target := opened(t, "mysql", large.DSN(large.CreateDatabase(t))), opened(t, "mysql", server.DSN(server.CreateDatabase(t))+test.parameters)
+			exec(t, source, "CREATE TABLE photos (id INT AUTO_INCREMENT PRIMARY KEY, photo LONGTEXT, thumbnail LONGTEXT)")
+			exec(t, source, "INSERT INTO photos (photo) VALUES ('small')")
+			exec(t, source, "INSERT INTO photos (photo, thumbnail) VALUES ("+test.values+")")
+			a := newAttempt(t, sqlsnow.MySQL, target, source)
+			if !test.fails {
+				a.succeeds()
+				a.wants("SELECT COUNT(*) FROM photos", "2")
+				return
+			}
+			a.schema()
+			dry, run := a.run()
+			for name, err := range map[string]error{"dry run": dry, "run": run} {
+				var row *report.RowError
+				if !errors.As(err, &row) || row.Table != "photos" || row.Row != "[2]" || !strings.Contains(row.Error(), "max_allowed_packet of the target is 307200: raise it there") {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			a.wants("SELECT COUNT(*) FROM photos", "0")
+		})
+	}
+}
+
+// References of type DOUBLE are refused, or become integers, whose values have to be whole.
+func TestReferencesOfDoublePrecision(t *testing.T) {
+	my, pg := dbtest.SharedMariaDB(t), dbtest.Postgres(t)
+	for _, d := range []sqlsnow.Dialect{sqlsnow.MySQL, sqlsnow.Postgres} {
+		t.Run(d.String(), func(t *testing.T) {
+			open := func() *sql.DB { return opened(t, "mysql", my.DSN(my.CreateDatabase(t))) }
+			key := "BIGINT AUTO_INCREMENT PRIMARY KEY"
+			if d == sqlsnow.Postgres {
+				open = func() *sql.DB { return opened(t, "pgx", pg.DSN(pg.CreateDatabase(t))) }
+				key = "BIGSERIAL PRIMARY KEY"
+			}
+			make := func(values ...string) (sources []*sql.DB) {
+				for i := range 2 {
+					db := open()
+					exec(t, db, "CREATE TABLE players (id "+key+", name VARCHAR(40))")
+					exec(t, db, "CREATE TABLE items (id "+key+", owner DOUBLE PRECISION)")
+					for _, id := range []string{"1", "1000000", "1000000000000001", "9007199254740991"} {
+						exec(t, db, fmt.Sprintf("INSERT INTO players (id, name) VALUES (%s, '%s of %d')", id, id, i))
+					}
+					for _, value := range values {
+						exec(t, db, "INSERT INTO items (owner) VALUES ("+value+")")
+					}
+					sources = append(sources, db)
+				}
+				return sources
+			}
+			a := newAttempt(t, d, open(), make("1")...)
+			a.refer("players", "items.owner")
+			if err := a.plan.Check(); err == nil || !strings.Contains(err.Error(), `column "items.owner": type "double`) || !strings.Contains(err.Error(), "type: bigint") {
+				t.Errorf("got %v", err)
+			}
+			a = newAttempt(t, d, open(), make("1000000000000001", "NULL", "1", "9007199254740991", "1000000", "1")...)
+			a.refer("players", "items.owner")
+			a.column("items.owner").Type = "bigint"
+			a.succeeds()
+			a.wants("SELECT SUM(CASE WHEN name LIKE '1000000000000001 of %' THEN 1 END) FROM items JOIN players ON owner = players.id WHERE items.id IN (1, 7)", "2")
+			a.wants("SELECT COUNT(*) FROM items JOIN players ON owner = players.id", "10")
+			for _, value := range []string{"1.5", "1e30", "-1e-7"} {
+				a := newAttempt(t, d, open(), make(value)...)
+				a.refer("players", "items.owner")
+				a.column("items.owner").Type = "bigint"
+				a.fails(`items`)
+			}
+		})
+	}
+}
+
+// A name that is a unique key of its own is refused, and the ways out that the error names lead out.
+func TestNamesThatAreUnique(t *testing.T) {
+	my, pg := dbtest.SharedMariaDB(t), dbtest.Postgres(t)
+	for _, d := range []sqlsnow.Dialect{sqlsnow.MySQL, sqlsnow.Postgres} {
+		t.Run(d.String(), func(t *testing.T) {
+			open := func() *sql.DB { return opened(t, "mysql", my.DSN(my.CreateDatabase(t))) }
+			key := "BIGINT AUTO_INCREMENT PRIMARY KEY"
+			if d == sqlsnow.Postgres {
+				open = func() *sql.DB { return opened(t, "pgx", pg.DSN(pg.CreateDatabase(t))) }
+				key = "BIGSERIAL PRIMARY KEY"
+			}
+			var sources []*sql.DB
+			for _, other := range []string{"Arwen", "Boromir"} {
+				db := open()
+				exec(t, db, "CREATE TABLE players (id "+key+", name VARCHAR(40) NOT NULL UNIQUE)")
+				exec(t, db, "CREATE TABLE logins (id "+key+", player VARCHAR(40) NOT NULL UNIQUE)")
+				for _, name := range []string{other, "Aragorn"} {
+					exec(t, db, "INSERT INTO players (name) VALUES ('"+name+"')")
+					exec(t, db, "INSERT INTO logins (player) VALUES ('"+name+"')")
+				}
+				sources = append(sources, db)
+			}
+			attempt := func() *attempt {
+				a := newAttempt(t, d, open(), sources...)
+				u := a.plan.Table("players").Unique[0]
+				u.Rule, u.Decided = plan.RuleSuffix, true
+				c := a.column("logins.player")
+				c.Role, c.Refers = plan.RoleName, []*plan.Reference{{Table: "players", Path: "name"}}
+				return a
+			}
+			a := attempt()
+			if err := a.plan.Check(); err == nil || !strings.Contains(err.Error(), `Leave the key out of unique (or primary_key) of table "logins", and make it by a statement of after`) {
+				t.Errorf("got %v", err)
+			}
+			const names = "SELECT player FROM logins JOIN players ON name = player ORDER BY player"
+			a.plan.Table("logins").Unique, a.plan.After = nil, []string{"ALTER TABLE logins ADD UNIQUE (player)"}
+			a.succeeds()
+			a.wants(names, "Aragorn; Aragorn_s2; Arwen; Boromir")
+			if _, err := a.target.ExecContext(t.Context(), "INSERT INTO logins (id, player) VALUES (99, 'Arwen')"); err == nil {
+				t.Error("the key is not made")
+			}
+			a = attempt()
+			c := a.column("logins.player")
+			c.Role, c.Refers, c.Decided = plan.RolePlain, nil, true
+			u := a.plan.Table("logins").Unique[0]
+			u.Rule, u.Decided = plan.RuleSuffix, true
+			a.succeeds()
+			a.wants(names, "Aragorn; Aragorn_s2; Arwen; Boromir")
+		})
+	}
+}
+
 // What schemas of PostgreSQL have.
 func TestSchemasOfPostgreSQL(t *testing.T) {
 	onPostgres(t, map[string]func(*testing.T, func() *sql.DB){
+		"Extensions":        testExtensions,
 		"KeyOfPartitions":   testKeyOfPartitions,
 		"CircleWithoutNull": testCircleWithoutNull,
 		"PolymorphicByID":   testPolymorphicByID,
@@ -273,4 +414,37 @@ func testPolymorphicByID(t *testing.T, open func() *sql.DB) {
 		}
 	}
 	a.wants("SELECT count(*)::text FROM tags", "0")
+}
+
+// The extensions that columns, defaults and indexes of sources need are made with the target's tables, or named by the dry
+// run. What only a check or a view needs is not.
+func testExtensions(t *testing.T, open func() *sql.DB) {
+	source, other := open(), open()
+	for _, db := range []*sql.DB{source, other} {
+		for _, text := range []string{
+			"CREATE SCHEMA extra", "CREATE EXTENSION pg_trgm", "CREATE EXTENSION btree_gist", "CREATE EXTENSION hstore", "CREATE EXTENSION ltree", "CREATE EXTENSION citext WITH SCHEMA extra",
+			"CREATE EXTENSION \"uuid-ossp\"", "CREATE EXTENSION cube",
+			"CREATE TABLE pages (id SERIAL PRIMARY KEY, name TEXT, tags HSTORE[], made UUID DEFAULT uuid_generate_v4(), who extra.CITEXT UNIQUE)",
+			"CREATE INDEX of_name ON pages USING gin (name gin_trgm_ops)", "CREATE INDEX of_both ON pages USING gist (id, name gist_trgm_ops)", "CREATE INDEX of_path ON pages ((name::ltree))",
+			"CREATE VIEW cubes AS SELECT cube(id, id) FROM pages",
+		} {
+			exec(t, db, text)
+		}
+		exec(t, db, "INSERT INTO pages (name, tags, who) VALUES ('a', ARRAY['a=>1'::hstore], "+map[*sql.DB]string{source: "'A'", other: "'B'"}[db]+")")
+	}
+	target := open()
+	exec(t, target, "CREATE SCHEMA extra")
+	a := newAttempt(t, sqlsnow.Postgres, target, source, other)
+	dry, run := a.run()
+	for name, err := range map[string]error{"dry run": dry, "run": run} {
+		for _, want := range []string{`the target lacks the extension "pg_trgm"`, "CREATE EXTENSION IF NOT EXISTS citext WITH SCHEMA extra", `lacks the extension "uuid-ossp"`} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want %s", name, err, want)
+			}
+		}
+	}
+	a.succeeds()
+	a.wants("SELECT string_agg(extname, ' ' ORDER BY extname) FROM pg_extension WHERE extname <> 'plpgsql'", "btree_gist citext hstore ltree pg_trgm uuid-ossp")
+	a.wants("SELECT string_agg(who || name, ' ' ORDER BY who) FROM pages", "Aa Ba")
+	a.wants("SELECT string_agg(indexname, ' ' ORDER BY indexname) FROM pg_indexes WHERE tablename = 'pages' AND indexname LIKE 'of%'", "of_both of_name of_path")
 }

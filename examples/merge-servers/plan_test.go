@@ -70,7 +70,7 @@ func TestPlanFiles(t *testing.T) {
 
 	// A plan that is finished is a template: nothing is asked again.
 	got = inspect("again.yaml", "-template", s.plan)
-	if !strings.Contains(got.stdout, "plan.yaml answers ") || !strings.Contains(got.stdout, "with 0 decisions to take") {
+	if !strings.Contains(got.stdout, "plan.yaml answers ") || !strings.Contains(got.stdout, "with 0 open questions") {
 		t.Errorf("got %q and\n%s", got.stdout, read("again.yaml"))
 	}
 

@@ -199,7 +199,7 @@ func (c *checker) questions() {
 func (c *checker) answered(q *Question) {
 	for _, t := range c.plan.Tables {
 		for _, column := range t.Columns {
-			if !t.Skip && !column.Decided && slices.Contains(q.Columns, t.Name+"."+column.Name) && !column.says(q.Answer) {
+			if !t.Skip && !column.Decided && slices.Contains(q.Columns, t.Name+"."+column.Name) && !column.says(q.Answer) && !column.says(rowsOf(c.plan, q.Answer)) {
 				c.fault(t.Name, column.Name, "question %q has the answer %s, and the role is %s: a complete plan does what the roles say", q.Name, q.Answer, column.Role)
 			}
 		}

@@ -137,8 +137,10 @@ func (c *columnChecker) parents() {
 			c.fault("refers to table %q, which does not exist", r.Table)
 		case parent.Skip:
 			c.fault("refers to table %q, which is skipped", r.Table)
+		case parent.Key() == nil && rowsOf(c.plan, r.Table) != r.Table:
+			c.fault("refers to table %q, whose key holds ids of %q: refer to that", r.Table, rowsOf(c.plan, r.Table))
 		case parent.Key() == nil:
-			c.fault("refers to table %q, which has no key", r.Table)
+			c.fault("refers to table %q, which has no key: the column that numbers its rows has to be one", r.Table)
 		}
 	}
 }
@@ -235,7 +237,8 @@ func (p *Plan) NameFault(t *Table, c *Column) string {
 	}
 	for _, columns := range uniqueColumns(t) {
 		if slices.Contains(columns, c.Name) && !keepsApart(p, t, columns) {
-			return fmt.Sprintf("is a name in the unique key %q: rows with an old name could clash in it, so the key needs the id of a row that is in one source only", columns)
+			return fmt.Sprintf("is a name in the unique key %q: rows with an old name could clash in it, so the key needs the id of a row that is in one source only. "+
+				"Leave the key out of unique (or primary_key) of table %q, and make it by a statement of after; or let the column be plain, with a rule for the key", columns, t.Name)
 		}
 	}
 	return ""

@@ -102,6 +102,8 @@ func TestCheck(t *testing.T) {
 		{"no rowid", func(p *plan.Plan) {
 			p.Dialect, p.Tables[1].PrimaryKey, p.Tables[1].Without = "SQLite", nil, []string{"rowid", "OID", "_rowid_"}
 		}, "scores", "", "hide the rowid"},
+		{"reference in a number of double precision", func(p *plan.Plan) { column(p, 3).Type = "double" }, "players", "boss", "give the column type: bigint in the plan"},
+		{"reference in a number with a fraction", func(p *plan.Plan) { column(p, 3).Type = "decimal(12,2)" }, "players", "boss", "ALTER the column to bigint"},
 		{"reference in a date", func(p *plan.Plan) { column(p, 3).Type = "date" }, "players", "boss", "neither an integer nor a text"},
 		{"reference to nothing", func(p *plan.Plan) { column(p, 3).Refers = nil }, "players", "boss", "refers to one table"},
 		{"reference to no table", func(p *plan.Plan) { column(p, 3).Refers[0].Table = "x" }, "players", "boss", `"x", which does not exist`},

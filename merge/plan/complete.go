@@ -68,8 +68,9 @@ func (d *Decisions) fits(schema *Plan) error {
 
 // complete calls afterRoles when it is known which columns are keys.
 func (c *completer) complete(afterRoles func()) {
+	c.answered()
 	if c.Decisions.Types != nil {
-		c.Plan.Types = c.Decisions.Types
+		c.Plan.Types = withExtensions(c.Decisions.Types, c.Plan.Types)
 	}
 	c.Plan.Accepted = append(c.Plan.Accepted, c.Decisions.Accepted...)
 	c.Plan.After = append(c.Plan.After, c.Decisions.After...)
@@ -257,8 +258,12 @@ func (c *completer) unique() {
 		for _, n := range clash.Keys {
 			for _, u := range keys(n) {
 				was := *u
+				_, again := decided[u]
+				if again && was.Decided && clash.Proposed { // nobody has confirmed it
+					continue
+				}
 				clash.set(u)
-				if other, ok := decided[u]; ok && !sameClash(&was, u) {
+				if other, ok := decided[u]; ok && !sameClash(&was, u) && was.Decided == u.Decided {
 					c.errs = append(c.errs, n.fault("%q has another rule by %s", n.Text, other))
 				}
 				decided[u] = n

@@ -24,7 +24,7 @@ func (c *completer) question(q *Asked) {
 	made := &Question{
 		Name: q.Name, Text: q.Text, Candidates: q.Candidates, Evidence: q.Evidence, Follows: q.Follows, Answer: q.Answer.Text,
 	}
-	if q.Answer.Meaning != nil {
+	if q.Answer.Meaning != nil || q.Answer.Fields != nil {
 		made.Answer = AnswerEach
 	}
 	if made.Answer == AnswerYes {
@@ -134,6 +134,8 @@ func (c *completer) answer(q *Asked, none []string) (*claim, error) {
 	case q.Answer.Meaning != nil:
 		s, err := q.Answer.Meaning.state()
 		return &claim{rank: rankAnswer, state: s, keep: true}, err
+	case q.Answer.Fields != nil:
+		return &claim{rank: rankAnswer, agree: true}, nil
 	case text == "":
 		return nil, nil
 	case text == AnswerYes, text == AnswerEach:

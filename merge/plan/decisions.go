@@ -148,6 +148,7 @@ type Asked struct {
 type Answer struct {
 	Text    string   // a table, AnswerPlain, AnswerKey, AnswerEach or AnswerYes; for a unique key a [Rule] or AnswerYes
 	Meaning *Meaning // instead of Text: several tables, or what else there is to say; of a unique key it is nil
+	Fields  *Fields  // instead of both: what is to be changed
 	line    int
 }
 
@@ -209,7 +210,7 @@ func digestOf(t *Table) string {
 }
 
 // IsZero reports whether nobody has answered.
-func (a Answer) IsZero() bool { return a.Text == "" && a.Meaning == nil }
+func (a Answer) IsZero() bool { return a.Text == "" && a.Meaning == nil && a.Fields == nil }
 
 // kinds is the form of a []Kind in a file: a mapping by values.
 type kinds []Kind

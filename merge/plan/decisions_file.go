@@ -151,6 +151,9 @@ func (d *Decisions) check() error {
 		if err := (&Question{Candidates: q.Candidates}).checkNil(); err != nil {
 			return err
 		}
+		if f := q.Proposed.Fields; f != nil {
+			return &Error{Line: q.Proposed.line, Reason: "proposed has the keys of a reference, and no other fields"}
+		}
 		for _, a := range []Answer{q.Proposed, q.Answer} {
 			if err := a.check(len(q.Unique) > 0); err != nil {
 				return err
@@ -162,7 +165,10 @@ func (d *Decisions) check() error {
 
 // check refuses parts that do not fit together.
 func (a Answer) check(ofKey bool) error {
-	if a.Meaning == nil {
+	switch {
+	case a.Fields != nil:
+		return a.Fields.check(ofKey)
+	case a.Meaning == nil:
 		return nil
 	}
 	_, err := a.Meaning.state()
@@ -302,6 +308,10 @@ func (p *pairs) UnmarshalYAML(node *yaml.Node) error {
 // MarshalYAML writes nothing after the colon where there is no answer.
 func (a Answer) MarshalYAML() (any, error) {
 	switch {
+	case a.Fields != nil:
+		n := *a.Fields.node
+		n.Style |= yaml.FlowStyle
+		return &n, nil
 	case a.Meaning != nil:
 		var n yaml.Node
 		if err := n.Dump(a.Meaning); err != nil {
@@ -318,10 +328,13 @@ func (a Answer) MarshalYAML() (any, error) {
 	return a.Text, nil
 }
 
-// UnmarshalYAML reads a text, or the keys of a Meaning.
+// UnmarshalYAML reads a text, the keys of a Meaning, or fields.
 func (a *Answer) UnmarshalYAML(node *yaml.Node) (err error) {
 	a.line = node.Line
 	switch {
+	case node.Kind == yaml.MappingNode && isFields(node):
+		a.Fields = &Fields{node}
+		return nil
 	case node.Kind == yaml.MappingNode:
 		a.Meaning = &Meaning{}
 		return node.Load(a.Meaning, yaml.WithKnownFields())
@@ -363,6 +376,9 @@ func (k *kinds) UnmarshalYAML(node *yaml.Node) error {
 			one.Is.Text, err = scalar(value)
 		} else {
 			err = one.Is.UnmarshalYAML(value)
+		}
+		if one.Is.Fields != nil {
+			return &Error{Line: value.Line, Reason: fmt.Sprintf("kind %q: want a table, plain, list, json or format", one.Value)}
 		}
 		*k = append(*k, one)
 		return err

@@ -11,6 +11,7 @@
 //	completer.go          what names of decisions stand for, what is claimed of columns, and which rows take others
 //	                      along
 //	answer.go             questions and their answers in a plan
+//	answer_fields.go      answers that change fields
 //	ids.go                which rows get new ids when there are more keys, what new ids most tables have, and where
 //	                      references lead on to
 //	decisions_file.go     reads and writes files of decisions

@@ -70,6 +70,18 @@ func plainText(comment string) string {
 
 type object = map[string]any
 
+// fields are what an answer about columns may change.
+var fields = func() object {
+	properties := object{"rule": object{"enum": []any{plan.RuleKeep, plan.RuleMatch, plan.RuleFail}}, "types": object{"$ref": "#/$defs/decisions/properties/types"}}
+	for _, name := range []string{"new_ids", "created", "zone", "without_rows", "empty", "skip", "without", "primary_key"} {
+		properties[name] = object{"$ref": "#/$defs/table/properties/" + name}
+	}
+	for _, name := range []string{"type", "nullable", "default", "collation", "generated", "options"} {
+		properties[name] = object{"$ref": "#/$defs/column/properties/" + name}
+	}
+	return object{"type": "object", "additionalProperties": false, "properties": properties}
+}()
+
 func (d *describer) of(t reflect.Type) object {
 	texts := object{"type": "string"}
 	switch t {
@@ -84,7 +96,8 @@ func (d *describer) of(t reflect.Type) object {
 	case reflect.TypeOf(plan.Asked{}.Unique):
 		return object{"type": "object", "additionalProperties": object{"anyOf": []any{object{"type": []string{"string", "null"}}, object{"type": "array", "items": texts}}}}
 	case reflect.TypeFor[plan.Answer]():
-		return object{"anyOf": []any{object{"type": []string{"string", "null"}}, d.of(reflect.TypeFor[plan.Meaning]())}}
+		d.types["fields"] = fields
+		return object{"anyOf": []any{object{"type": []string{"string", "null"}}, d.of(reflect.TypeFor[plan.Meaning]()), d.of(reflect.TypeFor[plan.Clash]()), object{"$ref": "#/$defs/fields"}}}
 	case reflect.TypeFor[plan.Orphans]():
 		return object{"enum": []any{"null", "drop", "", nil}}
 	case reflect.TypeFor[plan.Combine]():

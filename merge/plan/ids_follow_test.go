@@ -60,3 +60,41 @@ unique:
 		t.Error("the schema has changed")
 	}
 }
+
+// So it is in a complete plan, whose answers may name the table whose key leads on.
+func TestFollowedReferencesOfACompletePlan(t *testing.T) {
+	const text = `version: 1
+dialect: MySQL
+sources: [a]
+questions:
+- {name: horse, columns: [races.horse, races.second], candidates: [{answer: horses, certainty: 0.8}], answer: horses}
+tables:
+- {name: chars, primary_key: [id], columns: [{name: id, type: int, role: key}]}
+- name: horses
+  primary_key: [rider]
+  columns: [{name: rider, type: int, role: reference, refers: [{table: chars}], decided: true}]
+  unique: [{columns: [rider], rule: keep, decided: true}]
+- name: races
+  primary_key: [id]
+  columns:
+  - {name: id, type: int, role: key}
+  - {name: horse, type: int, role: reference, refers: [{table: horses}]}
+  - {name: second, type: int, role: reference, refers: [{table: chars}]}
+`
+	p, err := plan.Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"horse", "second"} {
+		if refers := p.Table("races").Column(name).Refers; refers[0].Table != "chars" {
+			t.Errorf("%s refers to %v", name, refers[0])
+		}
+	}
+	if err := p.Check(); err != nil {
+		t.Error(err)
+	}
+	p.Table("races").Column("horse").Refers[0].Table = "horses" // as a program could
+	if err := p.Check(); err == nil || !strings.Contains(err.Error(), `refers to table "horses", whose key holds ids of "chars": refer to that`) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -59,7 +59,7 @@ func (p *Plan) copyOrder(tables []*Table) (order []*Table, err error) {
 	for _, component := range components(tables, parents(true)) {
 		strict, circle := inOrder(component, parents(false))
 		if circle != nil {
-			return nil, &Error{Table: circle.Name, Reason: "its foreign keys form a circle, and none can be NULL: it takes Config.WithoutForeignKeys"}
+			return nil, &Error{Table: circle.Name, Reason: "its foreign keys form a circle, " + wayAround(circle, parents(false)) + ", and none can be NULL: it takes Config.WithoutForeignKeys, or -without-foreign-keys"}
 		}
 		order = append(order, strict...)
 	}
@@ -198,13 +198,37 @@ func (t *Table) changesIDs(sources []string) bool {
 func (p *Plan) MintOrder() ([]*Table, error) {
 	order, circle := inOrder(p.merged(), p.MintParents)
 	if circle != nil {
-		return nil, &Error{Table: circle.Name, Reason: "references that drop rows, or are in unique keys that merge them, form a circle" + p.waysOut(circle)}
+		return nil, &Error{Table: circle.Name, Reason: "references that drop rows, or are in unique keys that merge them, form a circle, " + wayAround(circle, p.MintParents) + p.waysOut(circle)}
 	}
 	return order, nil
 }
 
-// waysOut says what a person can do about a circle of references that a table is in, or nothing if none of its own drops
-// rows.
+// wayAround returns the tables of the shortest circle of a table, such as "items → bags → items".
+func wayAround(t *Table, parents func(*Table) []*Table) string {
+	from := map[*Table]*Table{}
+	queue := []*Table{t}
+	for i := 0; i < len(queue); i++ {
+		for _, parent := range parents(queue[i]) {
+			if parent == t {
+				way := t.Name
+				for at := queue[i]; at != t; at = from[at] {
+					way = at.Name + " → " + way
+				}
+				if queue[i] != t {
+					return t.Name + " → " + way
+				}
+				return t.Name + " → " + t.Name
+			}
+			if parent != nil && from[parent] == nil {
+				from[parent] = queue[i]
+				queue = append(queue, parent)
+			}
+		}
+	}
+	return t.Name
+}
+
+// waysOut says what a person can do about a circle of references that a table is in.
 func (p *Plan) waysOut(t *Table) string {
 	leads := func(from *Table) bool {
 		order := []*Table{from}
@@ -217,19 +241,23 @@ func (p *Plan) waysOut(t *Table) string {
 		}
 		return slices.Contains(order, t)
 	}
-	for _, c := range t.Columns {
-		for _, r := range c.Refers {
-			parent := p.Table(r.Table)
-			if !c.DropsRows() || parent == nil || !leads(parent) {
-				continue
+	in := []*Table{t}
+	for i := 0; i < len(in); i++ {
+		for _, c := range in[i].Columns {
+			for _, r := range c.Refers {
+				parent := p.Table(r.Table)
+				if parent == nil || !leads(parent) || !slices.Contains(p.MintParents(in[i]), parent) {
+					continue
+				}
+				if c.DropsRows() {
+					return fmt.Sprintf(": rows go with what column %q refers to, and that leads back to its own table, so they can't be decided on in any order. "+
+						"Choose null for its gone and orphans (except under along), or name all rows that go in without_rows, such as by WITH RECURSIVE", in[i].Name+"."+c.Name)
+				}
+				if !slices.Contains(in, parent) {
+					in = append(in, parent)
+				}
 			}
-			to := fmt.Sprintf("table %q, which leads back", parent.Name)
-			if parent == t {
-				to = "its own table"
-			}
-			return fmt.Sprintf(": rows go with what column %q refers to, and that is %s, so they can't be decided on in any order. Choose null for its gone and orphans, "+
-				"or name all rows that go in without_rows, such as by WITH RECURSIVE", c.Name, to)
 		}
 	}
-	return ""
+	return ": which rows become one can't be decided on in any order. Choose fail or suffix for the unique keys of one of these tables that have such a reference"
 }

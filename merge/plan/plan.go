@@ -15,7 +15,7 @@ type Plan struct {
 	// begin with one of them and a dot. None means that each source is one database.
 	Databases []string `json:"databases,omitempty" yaml:"databases,omitempty,flow"`
 
-	// Types are the statements that [Plan.Schema] begins with: the enumerations of PostgreSQL.
+	// Types are the statements that [Plan.Schema] begins with: the extensions and enumerations of PostgreSQL.
 	Types []string `json:"types,omitempty" yaml:"types,omitempty"`
 	// views, routines and the like, which Schema leaves out
 	Notes []string `json:"notes,omitempty" yaml:"notes,omitempty"`

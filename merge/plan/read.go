@@ -86,6 +86,7 @@ func Read(r io.Reader) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan: read: %w", err)
 	}
+	followReferences(p) // as Complete does
 	return p, nil
 }
 

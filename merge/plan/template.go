@@ -91,7 +91,7 @@ func (q qualifier) question(asked *Asked) *Asked {
 	in := *asked
 	in.Columns, in.Candidates = q.names(asked.Columns), nil
 	answer := func(a Answer) Answer {
-		return Answer{Text: q.table(a.Text), Meaning: q.meaning(a.Meaning), line: a.line}
+		return Answer{Text: q.table(a.Text), Meaning: q.meaning(a.Meaning), Fields: a.Fields, line: a.line}
 	}
 	if len(asked.Unique) > 0 { // answers are rules
 		in.Unique = slices.Clone(asked.Unique)

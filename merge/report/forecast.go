@@ -253,17 +253,34 @@ func (f *Forecast) WriteText(w io.Writer) error {
 	}
 	t.end()
 	t = newTable(b, "Clash", "Source", "With", "Rule", "Rows", "Failing", "Such as")
+	var failing string // the first key
 	for _, row := range f.Clashes {
-		name := row.Table + " (" + strings.Join(row.Unique, ", ") + ")"
-		t.row(name, row.Source, cmp.Or(row.With, "(target)"), row.Rule, row.Rows, row.Failing, suchAs(row.Samples))
+		if failing == "" && row.Failing > 0 {
+			failing = row.Table + "(" + strings.Join(row.Unique, ", ") + ")"
+		}
+		columns := strings.Join(row.Unique, ", ")
+		if n := len(row.Unique); n > 4 {
+			columns = fmt.Sprintf("%s and %d more", strings.Join(row.Unique[:3], ", "), n-3)
+		}
+		t.row(row.Table+" ("+columns+")", row.Source, cmp.Or(row.With, "(target)"), row.Rule, row.Rows, row.Failing, suchAs(row.Samples))
 	}
 	t.end()
+	if failing != "" {
+		fmt.Fprintf(b, "What fails needs another rule, under unique of the plan: suffix, keep, match or renumber, as in {rule: keep, keys: ['%s']}.\n\n", failing)
+	}
 	writeOldNames(b, f.OldNames)
 	t = newTable(b, "Orphans", "Source", "Rows", "Such as")
+	without := ""
 	for _, row := range f.Orphans {
+		if without == "" && row.Rule == plan.OrphansFail {
+			without = row.Table + "." + row.Column
+		}
 		t.row(nameWithRule(row), row.Source, row.Rows, suchAs(row.Samples))
 	}
 	t.end()
+	if without != "" {
+		fmt.Fprintf(b, "Orphans without (null) or (drop) stop a run: give the entry of such a column under references, such as %s, orphans: 'null' or orphans: drop, or name the values for no row under none.\n\n", without)
+	}
 	t = newTable(b, "Do not fit", "Source", "Rows", "Such as")
 	for _, row := range f.Misfits {
 		t.row(row.Table+"."+row.Column, row.Source, row.Rows, suchAs(row.Samples))

@@ -52,6 +52,8 @@ items  old     3     2         1       0        0        0
 Clash         Source  With      Rule  Rows  Failing  Such as
 items (name)  old     (target)  fail  2     2        row [1]: "Bob"; row [2]: "Bob"
 
+What fails needs another rule, under unique of the plan: suffix, keep, match or renumber, as in {rule: keep, keys: ['items(name)']}.
+
 Old names     Source  Of            Rows  Become     Such as
 friends.name  old     players.name  3     new names  "Bob": "Bob_old"
 mails.sender  old     players.name  1     stay       "Bob": "Bob_old"
@@ -107,5 +109,25 @@ column "items.owner" of row [0] of source "old" refers to "8", which is left out
 	}
 	if one := (&OrphanError{Source: "s", Table: "t", Column: "c", Row: "[1]", Value: "2"}).Error(); strings.Contains(one, "in all") {
 		t.Errorf("of a run: %s", one)
+	}
+}
+
+// A long key is cut short, and what stops a run has a remedy beside it.
+func TestForecastRemedies(t *testing.T) {
+	f := &Forecast{
+		Clashes: []ClashForecast{{Table: "t", Unique: []string{"a", "b", "c", "d", "e"}, Source: "old", Rule: plan.RuleKeep, Rows: 1}},
+		Orphans: []ValueForecast{{Table: "items", Column: "maker", Source: "old", Rule: plan.OrphansDrop, Rows: 1}, {Table: "items", Column: "owner", Source: "old", Rows: 1}},
+	}
+	var b strings.Builder
+	if err := f.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"t (a, b, c and 2 more)", "give the entry of such a column under references, such as items.owner, orphans: 'null' or orphans: drop"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in %s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "What fails") {
+		t.Errorf("nothing fails: %s", b.String())
 	}
 }

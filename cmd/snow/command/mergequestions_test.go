@@ -85,9 +85,11 @@ func TestMergeQuestions(t *testing.T) {
 				t.Helper()
 				return executeWith(t, input, strings.Fields("merge "+line+" --plan "+plan)...)
 			}
-			if got := merge("", "inspect "+sources); got.status != 0 {
-				t.Fatal(got.stderr)
+			inspected := merge("", "inspect --json "+sources)
+			if inspected.status != 0 {
+				t.Fatal(inspected.stderr)
 			}
+			var counted struct{ Open int }
 			got := merge("", "questions --json "+sources)
 			var list struct {
 				Open      int
@@ -95,6 +97,13 @@ func TestMergeQuestions(t *testing.T) {
 			}
 			if err := json.Unmarshal([]byte(got.stdout), &list); err != nil || list.Open < 2 || list.Open != len(list.Questions) {
 				t.Fatalf("%v: %s%s", err, got.stdout, got.stderr)
+			}
+			if err := json.Unmarshal([]byte(inspected.stdout), &counted); err != nil || counted.Open != list.Open {
+				t.Errorf("%v: inspect counts %d questions, and questions %d", err, counted.Open, list.Open)
+			}
+			us := strings.TrimPrefix(sources, "--dialect "+product+" --source eu=env:EU") + " --source eu=env:EU" // in another order
+			if got := merge("", "settle "+us); got.status != 0 || !strings.Contains(got.stdout, fmt.Sprintf("with %d open questions", list.Open)) {
+				t.Errorf("settle: %s%s", got.stdout, got.stderr)
 			}
 			if got := merge("", "questions"); got.status != 0 || !strings.Contains(got.stdout, "items.owner_id") || !strings.Contains(got.stdout, "players(name)") {
 				t.Errorf("without sources: %s%s", got.stdout, got.stderr)
@@ -109,7 +118,7 @@ func TestMergeQuestions(t *testing.T) {
 			}
 			for _, want := range []string{
 				fmt.Sprintf("Question 1 of %d: ", list.Open), "Rows of items: eu 40 of 40 different values are ids of players eu id 1, owner_id 40, label sword of EU, in players 40 EU player 40", "us id 1, owner_id 40",
-				"Rows of players: eu id 7, name Aragorn us id 7, name Aragorn", fmt.Sprintf("All %d questions have answers.", list.Open), "with 0 decisions to take",
+				"Rows of players: eu id 7, name Aragorn us id 7, name Aragorn", fmt.Sprintf("All %d questions have answers.", list.Open), "with 0 open questions",
 			} {
 				if !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), want) {
 					t.Errorf("no %q in %s", want, got.stdout)

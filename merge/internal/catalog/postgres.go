@@ -8,15 +8,30 @@ import (
 // postgresDomain is the type of integers or numbers below the domain that a column is of, or the domain of its array's
 // elements, as such columns may hold ids. It is NULL for others.
 const postgresDomain = `(WITH RECURSIVE b(oid, typmod, brackets) AS (
-		SELECT COALESCE(e.oid, c.oid), a.atttypmod, CASE WHEN e.oid IS NULL THEN '' ELSE '[]' END FROM pg_type c LEFT JOIN pg_type e ON e.typarray = c.oid WHERE c.oid = a.atttypid
+		SELECT COALESCE(e.oid, c.oid), a.atttypmod, CASE WHEN e.oid IS NULL THEN '' ELSE '[]' END
+		FROM pg_type c LEFT JOIN pg_type e ON e.oid = c.typelem AND e.typarray = c.oid WHERE c.oid = a.atttypid AND 'd' IN (c.typtype, e.typtype)
 		UNION ALL SELECT d.typbasetype, d.typtypmod, brackets FROM b JOIN pg_type d ON d.oid = b.oid AND d.typtype = 'd'
-	) SELECT format_type(b.oid, typmod) || brackets FROM b
-	WHERE b.oid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'numeric'::regtype) AND EXISTS (SELECT FROM b o JOIN pg_type d ON d.oid = o.oid AND d.typtype = 'd'))`
+	) SELECT format_type(b.oid, typmod) || brackets FROM b WHERE b.oid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'numeric'::regtype))`
 
 // postgresSequences are the columns whose defaults use a sequence.
 const postgresSequences = `SELECT q.oid AS seq, k.oid, k.relname, k.relnamespace, a.attnum, a.attname FROM pg_depend p JOIN pg_attrdef d ON p.classid = 'pg_attrdef'::regclass AND p.objid = d.oid
 	JOIN pg_class q ON p.refclassid = 'pg_class'::regclass AND q.oid = p.refobjid AND q.relkind = 'S'
 	JOIN pg_class k ON k.oid = d.adrelid JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum = d.adnum`
+
+// postgresExtensions are the statements that make the extensions which columns, their defaults and indexes need.
+const postgresExtensions = `WITH RECURSIVE own(classid, objid) AS (
+		SELECT 'pg_class'::regclass::oid, k.oid FROM pg_class k WHERE k.relnamespace = {schema}::regnamespace AND k.relkind IN ('r', 'p') AND NOT k.relispartition
+	), parts(classid, objid) AS (
+		SELECT classid, objid FROM own
+		UNION SELECT 'pg_class'::regclass::oid, x.indexrelid FROM pg_index x JOIN own ON own.objid = x.indrelid WHERE NOT x.indisexclusion
+		UNION SELECT 'pg_attrdef'::regclass::oid, d.oid FROM pg_attrdef d JOIN own ON own.objid = d.adrelid
+	), used(classid, objid) AS (
+		SELECT d.refclassid, d.refobjid FROM parts p JOIN pg_depend d ON d.classid = p.classid AND d.objid = p.objid WHERE d.refclassid <> 'pg_class'::regclass
+		UNION SELECT d.refclassid, d.refobjid FROM used u JOIN pg_depend d ON d.classid = u.classid AND d.objid = u.objid WHERE d.refclassid NOT IN ('pg_class'::regclass, 'pg_extension'::regclass)
+	)
+	SELECT DISTINCT 'CREATE EXTENSION IF NOT EXISTS ' || quote_ident(e.extname) || CASE WHEN e.extnamespace = {schema}::regnamespace THEN '' ELSE ' WITH SCHEMA ' || quote_ident(n.nspname) END
+	FROM used u JOIN pg_depend x ON x.classid = u.classid AND x.objid = u.objid AND x.deptype = 'e' AND x.refclassid = 'pg_extension'::regclass
+		JOIN pg_extension e ON e.oid = x.refobjid JOIN pg_namespace n ON n.oid = e.extnamespace ORDER BY 1`
 
 // readPostgres reads pg_catalog of a PostgreSQL server.
 func (r *reader) readPostgres(ctx context.Context) {
@@ -41,6 +56,7 @@ func (r *reader) readPostgres(ctx context.Context) {
 			t.Heirs = append(t.Heirs, heir)
 		}
 	})
+	r.each(ctx, postgresExtensions, func(v row) { r.Types = append(r.Types, v.text(0)) })
 	r.each(ctx, `SELECT 'CREATE TYPE ' || format_type(t.oid, NULL) || ' AS ENUM (' || COALESCE(string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder), '') || ')'
 		FROM pg_type t LEFT JOIN pg_enum e ON e.enumtypid = t.oid WHERE t.typnamespace = {schema}::regnamespace AND t.typtype = 'e' GROUP BY t.oid ORDER BY 1`, func(v row) {
 		r.Types = append(r.Types, v.text(0))

@@ -221,7 +221,7 @@ func (d *dryRun) table(ctx context.Context, t *ledger.SourceTable, before int64,
 	}
 	progress := d.Progress(work.PhaseDryRun, t, 0, d.totals.Of(t))
 	progress.Begin()
-	if err := d.each(ctx, t, progress, f.look); err != nil {
+	if err := errors.Join(d.each(ctx, t, progress, f.look), f.packets.end()); err != nil {
 		return err
 	}
 	progress.End()

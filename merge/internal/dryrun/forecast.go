@@ -51,7 +51,8 @@ type tableForecast struct {
 	now        time.Time
 	latest     time.Time
 	found      report.DateForecast
-	trial      trier  // nil if the table needs none
+	trial      trier // nil if the table needs none
+	packets    *packetTrial
 	unfit      []bool // which of the rows that are looked at have values that do not fit
 	samples    *work.Seen
 }

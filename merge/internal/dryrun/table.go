@@ -23,6 +23,9 @@ func (f *tableForecast) begin(ctx context.Context) error {
 	for _, c := range s.Columns {
 		f.rooms = append(f.rooms, settle.RoomOf(f.Engine.Kind, f.inTarget(s.Table, c)))
 	}
+	if f.packets, err = newPacketTrial(ctx, f.dryRun, s.Table.Name, s.Columns); err != nil {
+		return err
+	}
 	f.keys = foreignKeys(f)
 	for _, column := range f.columns {
 		for _, parent := range column.Parents {
@@ -96,6 +99,16 @@ func (f *tableForecast) look(ctx context.Context, all [][]any) error {
 			}
 			renames := f.renames(r, v)
 			f.unfit[i] = !f.fits(r, f.made[i]) || !renames
+			if f.unfit[i] {
+				continue
+			}
+			packet, err := f.packets.judge(ctx, r)
+			if err != nil {
+				return err
+			}
+			if f.unfit[i] = packet != nil; f.unfit[i] {
+				f.refuse(f.of.Describe(r.Old), f.packets.longest(r.New), packet.Error(), packet)
+			}
 		}
 	}
 	var copied [][]any

@@ -22,6 +22,12 @@ func combine(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) 
 	drifted := map[string]bool{}
 	for i, c := range catalogs {
 		for _, statement := range c.Types {
+			if plan.IsExtension(statement) { // before the types
+				if !slices.Contains(p.Types, statement) {
+					p.Types = slices.Insert(p.Types, 0, statement)
+				}
+				continue
+			}
 			name, _, _ := strings.Cut(statement, " AS ENUM ")
 			same := func(other string) bool { return strings.HasPrefix(other, name+" AS ENUM ") }
 			if at := slices.IndexFunc(p.Types, same); at < 0 {

@@ -1,7 +1,9 @@
 package inspect
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/shardsnow/snow/merge/internal/catalog"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
@@ -72,6 +74,7 @@ func (i *inspector) follow() {
 func (i *inspector) newIDs() {
 	for _, t := range i.plan.Tables {
 		key := t.Key()
+		single := map[int64][]string{} // sources by the id of their only row
 		for _, source := range i.plan.SourcesOf(t) {
 			numbered := i.catalogs[source].Table(t.Name).Numbered
 			for _, name := range numbered {
@@ -96,8 +99,11 @@ func (i *inspector) newIDs() {
 				addSuspect(key, "ids of source %q begin at %d: negative numbers are not taken for ids elsewhere", source, r.min)
 			}
 			if r.min == r.max && r.max <= 1 {
-				addSuspect(key, "source %q has a single row, of id %d: does a program ask for it by this number?", source, r.max)
+				single[r.max] = append(single[r.max], source)
 			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(single)) {
+			addSuspect(key, "a single row, of id %d in %s: does a program ask for it by this number?", id, strings.Join(single[id], ", "))
 		}
 	}
 }

@@ -3,7 +3,10 @@ package preflight
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -21,6 +24,31 @@ func (p *Check) encoding(ctx context.Context) error {
 		return &plan.Error{Reason: fmt.Sprintf("the target has the encoding %s, which lacks characters: create it again, with ENCODING 'UTF8' TEMPLATE template0", name)}
 	}
 	return p.Engine.Failed("look at the encoding of the target", err)
+}
+
+// extension finds the name of an extension in a statement of plan.Plan.Types.
+var extension = regexp.MustCompile(`^CREATE EXTENSION IF NOT EXISTS (?:"((?:[^"]|"")*)"|(\S+))`)
+
+// extensions returns an error for each extension of PostgreSQL that the target lacks and its missing tables need.
+func (p *Check) extensions(ctx context.Context) (errs []error, err error) {
+	missing := slices.ContainsFunc(p.Order, func(t *plan.Table) bool { return p.Target.TableLike(t.Name) == nil })
+	if p.Engine.Kind != sqlsnow.Postgres || !missing {
+		return nil, nil
+	}
+	for _, statement := range p.Plan.Types {
+		m := extension.FindStringSubmatch(statement)
+		if m == nil {
+			continue
+		}
+		name, there := strings.ReplaceAll(m[1], `""`, `"`)+m[2], false
+		if err := p.Conns.Target.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = $1)", name).Scan(&there); err != nil {
+			return nil, p.Engine.Failed("look for extensions of the target", err)
+		}
+		if !there {
+			errs = append(errs, &plan.Error{Reason: fmt.Sprintf("the target lacks the extension %q, which columns, defaults or indexes of its tables need: %s", name, statement)})
+		}
+	}
+	return errs, nil
 }
 
 // largeObjects returns an error for each column of a source whose values are large objects of PostgreSQL: a merge

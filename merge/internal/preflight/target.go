@@ -39,6 +39,11 @@ func (p *Check) Stops(ctx context.Context) (errs []error, err error) {
 	} else if err != nil {
 		return nil, err
 	}
+	lacking, err := p.extensions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	errs = append(errs, lacking...)
 	for _, t := range p.Order {
 		if found := p.Target.TableLike(t.Name); found != nil {
 			errs = append(errs, p.structure(t, found)...)

@@ -184,10 +184,20 @@ func (s Type) UnfitForIDs(typ string) string {
 		return "type " + strconv.Quote(typ) + " can't hold ids of " + strconv.Itoa(IDDigits) + " digits"
 	case s.Kind == Decimal && s.Digits > 0 && s.Digits < IDDigits:
 		return "type " + strconv.Quote(typ) + " can't hold ids of " + strconv.Itoa(IDDigits) + " digits"
+	case s.Kind == Other && isFloat(Word(typ)):
+		return "type " + strconv.Quote(typ) + " rounds ids above 2^53: give the column type: bigint in the plan, as {type: bigint} under tables or as the answer to its question. " +
+			"The target's column is one then, and each value has to be a whole number"
+	case s.Kind == Other && (Word(typ) == "numeric" || Word(typ) == "decimal"):
+		return "type " + strconv.Quote(typ) + " has a fraction: ALTER the column to bigint in a copy of each source, or say that it is plain"
 	case !s.IsNumber() && s.Kind != Text:
 		return "type " + strconv.Quote(typ) + " is neither an integer nor a text"
 	}
 	return ""
+}
+
+// isFloat reports whether a type is a number of single or double precision.
+func isFloat(word string) bool {
+	return word == "double" || word == "float" || word == "real" || word == "float4" || word == "float8"
 }
 
 // Highest returns the highest integer that values of the shape can be, at most 2^63 - 1.

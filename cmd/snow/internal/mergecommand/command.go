@@ -68,11 +68,12 @@ type Command struct {
 	killAfter  int64
 	seen       int64 // rows, for killAfter
 
-	confirm func(question string) error
-	warn    func(text string)
-	found   map[string]*database.Location // by the values of flags
-	open    []*sql.DB
-	merged  *sql.DB // the target
+	confirm   func(question string) error
+	meanwhile func() // for tests: called when settle has read the plan
+	warn      func(text string)
+	found     map[string]*database.Location // by the values of flags
+	open      []*sql.DB
+	merged    *sql.DB // the target
 }
 
 type namedDSN struct{ name, dsn string }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/interrupt"
+	"github.com/shardsnow/snow/cmd/snow/internal/questions"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
 )
@@ -58,10 +59,24 @@ func (c *Command) inspect(ctx context.Context) error {
 		}
 	}
 	p.Settle()
-	if err := c.writePlan(ctx, p, sources, os.O_EXCL); err != nil {
+	data, d, schema, err := c.shape(ctx, p, sources)
+	if err != nil {
 		return err
 	}
-	return c.sayOpen(p)
+	if err := c.create(data); err != nil {
+		return err
+	}
+	return c.sayOpen(p, d, schema)
+}
+
+// create writes a plan into a file that is not there yet.
+func (c *Command) create(data []byte) error {
+	f, err := os.OpenFile(c.plan, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }
 
 // readTemplate reads a file, or DATABASE=FILE, a template for one of several databases.
@@ -123,15 +138,21 @@ func readFile(ctx context.Context, name string) ([]byte, error) {
 
 // readPlan reads a complete plan, or completes a short one with the schemas of the sources, in the plan's order.
 func (c *Command) readPlan(ctx context.Context, sources []merge.Source) (*plan.Plan, error) {
+	p, _, err := c.readPlanAndFile(ctx, sources)
+	return p, err
+}
+
+// readPlanAndFile also returns what the file has.
+func (c *Command) readPlanAndFile(ctx context.Context, sources []merge.Source) (*plan.Plan, []byte, error) {
 	data, err := readFile(ctx, c.plan)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := c.parsePlan(ctx, data, sources)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.plan, err)
+		return nil, nil, fmt.Errorf("%s: %w", c.plan, err)
 	}
-	return p, nil
+	return p, data, nil
 }
 
 func (c *Command) parsePlan(ctx context.Context, data []byte, sources []merge.Source) (*plan.Plan, error) {
@@ -167,48 +188,34 @@ func (c *Command) readSchema(ctx context.Context, d *plan.Decisions, sources []m
 	return schema, rebinds, err
 }
 
-// writePlan writes the short form, or the complete plan with --full or as JSON.
-func (c *Command) writePlan(ctx context.Context, p *plan.Plan, sources []merge.Source, flags int) (err error) {
+// shape returns what the file of a plan has: the short form, or the complete plan with --full or as JSON. It also returns
+// the short form and the schema of the sources, which questions are counted with, if there is one.
+func (c *Command) shape(ctx context.Context, p *plan.Plan, sources []merge.Source) (data []byte, d *plan.Decisions, schema *plan.Plan, err error) {
+	asJSON := filepath.Ext(c.plan) == ".json"
+	if len(sources) > 0 {
+		ordered := slices.Clone(sources)
+		slices.SortStableFunc(ordered, func(a, b merge.Source) int { return slices.Index(p.Sources, a.Name) - slices.Index(p.Sources, b.Name) })
+		if schema, err = merge.ReadSchema(ctx, c.dialect, ordered...); err != nil {
+			return nil, nil, nil, err
+		}
+		if d, err = plan.Shorten(p, schema); err != nil && !asJSON && !c.full {
+			return nil, nil, nil, err
+		}
+	}
 	var b bytes.Buffer
 	switch {
-	case filepath.Ext(c.plan) == ".json":
+	case asJSON:
 		err = p.WriteJSON(&b)
-	case c.full:
+	case c.full || d == nil:
 		err = p.WriteYAML(&b)
 	default:
-		err = c.shorten(ctx, p, sources, &b)
+		err = d.WriteYAML(&b)
 	}
-	if err != nil {
-		return err
-	}
-	name := c.plan
-	if flags == os.O_TRUNC { // a plan that people have edited is replaced at once, or not at all
-		name += ".new"
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|flags, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b.Bytes())
-	if err = errors.Join(err, f.Close()); err == nil && name != c.plan {
-		err = os.Rename(name, c.plan)
-	}
-	return err
+	return b.Bytes(), d, schema, err
 }
 
-func (c *Command) shorten(ctx context.Context, p *plan.Plan, sources []merge.Source, b *bytes.Buffer) error {
-	schema, err := merge.ReadSchema(ctx, c.dialect, sources...)
-	if err != nil {
-		return err
-	}
-	d, err := plan.Shorten(p, schema)
-	if err != nil {
-		return err
-	}
-	return d.WriteYAML(b)
-}
-
-// settle writes the plan again without the questions that are answered, which become decisions.
+// settle writes the plan again without the questions that are answered, which become decisions. If somebody else has
+// changed the file since it was read, it stays as it is.
 func (c *Command) settle(ctx context.Context) error {
 	if c.dialogue {
 		if settle, err := c.askAll(ctx); err != nil || !settle {
@@ -219,32 +226,52 @@ func (c *Command) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := c.readPlan(ctx, sources)
+	p, read, err := c.readPlanAndFile(ctx, sources)
 	if err != nil {
 		return err
 	}
+	if c.meanwhile != nil {
+		c.meanwhile()
+	}
 	p.Settle()
-	if err := c.writePlan(ctx, p, sources, os.O_TRUNC); err != nil {
+	data, d, schema, err := c.shape(ctx, p, sources)
+	if err != nil {
 		return err
 	}
-	return c.sayOpen(p)
+	switch err := questions.Replace(c.plan, read, data); {
+	case errors.Is(err, questions.ErrChanged):
+		return fmt.Errorf("%s was changed meanwhile by somebody else, and is not written: use the same command again", c.plan)
+	case err != nil:
+		return err
+	}
+	return c.sayOpen(p, d, schema)
 }
 
-// sayOpen lists what is to be decided.
-func (c *Command) sayOpen(p *plan.Plan) error {
-	var undecided []error
-	if err := p.Check(); err != nil {
-		undecided = parts(err)
+// sayOpen lists what is to be decided, as the questions of the plan are counted everywhere.
+func (c *Command) sayOpen(p *plan.Plan, d *plan.Decisions, schema *plan.Plan) error {
+	var open, wrong []string
+	if d != nil {
+		s, err := questions.Of(d, schema)
+		if err != nil {
+			return err
+		}
+		open, wrong = s.ToDecide()
+	} else if err := p.Check(); err != nil { // of a complete plan without its sources
+		for _, one := range parts(err) {
+			wrong = append(wrong, strings.TrimPrefix(one.Error(), "plan: "))
+		}
 	}
-	decisions := count(int64(len(undecided))) + " decisions"
-	if len(undecided) == 1 {
-		decisions = "1 decision"
+	asked := count(int64(len(open))) + " open questions"
+	if len(open) == 1 {
+		asked = "1 open question"
 	}
-	c.say("%s: %s tables of %s, with %s to take", filepath.Base(c.plan), count(int64(len(p.Tables))), strings.Join(p.Sources, ", "), decisions)
-	result := planResult{Plan: c.plan, Tables: len(p.Tables), Sources: p.Sources, Decisions: []string{}, Accepted: p.Accepted}
-	for _, err := range undecided {
-		c.say("  %v", err)
-		result.Decisions = append(result.Decisions, err.Error())
+	if n := len(wrong); n > 0 {
+		asked += fmt.Sprintf(" and %s to correct", count(int64(n)))
+	}
+	c.say("%s: %s tables of %s, with %s", filepath.Base(c.plan), count(int64(len(p.Tables))), strings.Join(p.Sources, ", "), asked)
+	result := planResult{Plan: c.plan, Tables: len(p.Tables), Sources: p.Sources, Open: len(open), Decisions: append(slices.Concat([]string{}, open), wrong...), Accepted: p.Accepted}
+	for _, text := range result.Decisions {
+		c.say("  %s", text)
 	}
 	return c.result(result)
 }
@@ -254,7 +281,8 @@ type planResult struct {
 	Plan      string   `json:"plan"` // the file
 	Tables    int      `json:"tables"`
 	Sources   []string `json:"sources"`
-	Decisions []string `json:"decisions"`          // to be taken
+	Open      int      `json:"open"`               // questions, as the command questions counts them
+	Decisions []string `json:"decisions"`          // the questions, and what is wrong with the plan
 	Accepted  []string `json:"accepted,omitempty"` // that nobody has looked at
 }
 

@@ -28,17 +28,16 @@ func (q *Question) Choices() []Choice { return q.choices }
 func (q *Question) Hint() string {
 	p := q.Parts[0]
 	switch {
-	case q.OfKeys, len(q.asked.Suspects) == 0 || p.table == nil:
+	case q.OfKeys:
+		return "Another answer may be a rule with what belongs to it, such as {rule: suffix, template: '{name}[{source}]'} or {rule: renumber, most: 9}."
+	case len(q.Parts) > 1 && slices.ContainsFunc(q.Evidence, keepsIDs):
+		return "Where the rows are the same, or the only one, the table may keep its ids: the question about that column alone has these answers."
+	case len(q.asked.Suspects) == 0 || p.table == nil:
 		return ""
 	case p.table.Created == p.columns[0]:
-		return "If another column says when a row was made, or none does, correct created in the file."
-	case p.Is == "ids of its own table" && slices.ContainsFunc(p.Doubts, func(text string) bool { return strings.Contains(text, "has a single row") }):
-		table := p.table.Name
-		return fmt.Sprintf("If a program asks for the row by its number, the row has to keep it. Answer yes, and write in the file: "+
-			"tables: {%s: {new_ids: []}}. Then choose under unique what becomes of rows with the same number, such as {rule: keep, keys: [%s(%s)]}: the row of the first source stays.",
-			table, table, p.columns[0])
+		return "Another answer may name the column that says when a row was made, such as {created: COLUMN}."
 	case p.Is == "no ids" || p.Is == "ids of its own table":
-		return "If it should be otherwise, correct the column or table in the file, and answer yes."
+		return "Another answer may change a field of the column or of its table, such as {type: bigint}, {nullable: true}, {without: [COLUMN]} or {new_ids: []}."
 	}
 	return ""
 }
@@ -83,6 +82,7 @@ func (s offers) of(q *Question) (all []Choice) {
 		if undecided {
 			s.addTables(q, add)
 		}
+		s.addFields(q, add)
 	default:
 		candidates := slices.Clone(q.asked.Candidates)
 		slices.SortStableFunc(candidates, func(a, b *plan.Candidate) int { return cmp.Compare(b.Certainty, a.Certainty) })
@@ -95,6 +95,9 @@ func (s offers) of(q *Question) (all []Choice) {
 			}
 		}
 		add(plan.AnswerPlain, 0)
+		if len(q.Parts) == 1 {
+			s.addFieldsOf(q, []string{q.evidenceFor(q.Parts[0])}, add)
+		}
 	}
 	if len(all) > 0 && all[0].Answer != string(plan.RuleFail) {
 		all[0].Mark = markOf(all[0], q)
@@ -198,6 +201,9 @@ func (s offers) follows(q *Question, answer string) string {
 		return "Each column holds ids of the table that is named beside it."
 	case plan.AnswerYes:
 		return s.yesFollows(q)
+	}
+	if text := s.fieldsFollow(answer); text != "" {
+		return text
 	}
 	if text := s.meaningFollows(answer); text != "" {
 		return text

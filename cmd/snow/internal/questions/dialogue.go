@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,6 +102,9 @@ func (a *asker) stopped(ctx context.Context) error {
 // end asks whether the plan is to be settled.
 func (a *asker) end() (settle, back bool) {
 	a.out.line("\n", "All %d questions have answers.", len(a.All))
+	for _, text := range a.faults {
+		a.out.line("! ", "The plan is wrong now: %s.", text)
+	}
 	if a.plan == nil {
 		a.out.line("", "With the sources, snow merge settle makes decisions of them.")
 		return false, false
@@ -152,6 +156,9 @@ func (a *asker) ask(ctx context.Context, at place) (next place, ok bool, err err
 		if len(q.Parts) > 1 {
 			apart = " e"
 		}
+		if q.Answer() != "" {
+			apart += " t"
+		}
 		_, _ = fmt.Fprintf(a.out, "\n%s, or ? b s%s q: ", numbers, apart)
 		line, ok := a.read()
 		if !ok {
@@ -173,6 +180,10 @@ func (a *asker) ask(ctx context.Context, at place) (next place, ok bool, err err
 			return place{at.question, 0}, true, nil
 		case line == "?":
 			a.more(ctx, q)
+		case line == "t":
+			if a.takeBack(q) {
+				a.show(ctx, at)
+			}
 		case isAnswer && len(only.Parts) == 0:
 			a.out.line("", "No part is left for the answer.")
 		case isAnswer:
@@ -185,25 +196,44 @@ func (a *asker) ask(ctx context.Context, at place) (next place, ok bool, err err
 	}
 }
 
+// without is what may follow another answer: a minus and the numbers of parts.
+var without = regexp.MustCompile(`^(.*\S)\s+-((?:\s*[0-9]+)+)$`)
+
 // answerOf reads the number of a choice, or = and another answer, and behind it a minus and the numbers of the parts that it is not
 // for: 1 - 3 8.
 func answerOf(line string, q *Question) (answer string, only *Question, ok bool) {
+	except := ""
 	if other, is := strings.CutPrefix(line, "="); is {
-		return strings.TrimSpace(other), q, true
-	}
-	chosen, except, _ := strings.Cut(line, "-")
-	n, err := strconv.Atoi(strings.TrimSpace(chosen))
-	if err != nil || n < 1 || n > len(q.Choices()) {
-		return "", nil, false
+		answer = strings.TrimSpace(other)
+		if m := without.FindStringSubmatch(answer); m != nil {
+			answer, except = m[1], m[2]
+		}
+	} else {
+		var chosen string
+		chosen, except, _ = strings.Cut(line, "-")
+		n, err := strconv.Atoi(strings.TrimSpace(chosen))
+		if err != nil || n < 1 || n > len(q.Choices()) {
+			return "", nil, false
+		}
+		answer = q.Choices()[n-1].Answer
 	}
 	left := numbersOf(strings.ReplaceAll(except, "-", " "), len(q.Parts))
-	if left == nil {
+	switch {
+	case left == nil:
 		return "", nil, false
+	case len(left) == 0:
+		return answer, q, true
 	}
-	if len(left) == 0 {
-		return q.Choices()[n-1].Answer, q, true
+	return answer, q.Only(func(p *Part) bool { return !left[1+slices.Index(q.Parts, p)] }), true
+}
+
+// takeBack takes an answer back, and reports whether it did.
+func (a *asker) takeBack(q *Question) bool {
+	if _, err := a.Answer(q, ""); err != nil {
+		a.out.line("", "Not possible: %v", err)
+		return errors.Is(err, ErrChanged)
 	}
-	return q.Choices()[n-1].Answer, q.Only(func(p *Part) bool { return !left[1+slices.Index(q.Parts, p)] }), true
+	return true
 }
 
 // take writes an answer. It is not done if the answer can't be, or if somebody else has changed the file.
@@ -373,7 +403,7 @@ func (a *asker) more(ctx context.Context, q *Question) {
 
 // help says what can be typed.
 func (a *asker) help() {
-	a.out.line("\n", "Type the number of an answer. ? shows more, b goes back, s skips, q stops: what was answered is kept. "+
+	a.out.line("\n", "Type the number of an answer. ? shows more, b goes back, s skips, t takes an answer back, q stops: what was answered is kept. "+
 		"1 - 2 5 answers with 1 for all parts but [2] and [5], and e asks about each part by itself. "+
 		"Other answers begin with =, such as =plain: docs/plan.md has all of them.")
 }

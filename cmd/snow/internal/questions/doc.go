@@ -7,6 +7,7 @@
 //	group.go              which of them are one question
 //	parts.go              what is said of each of its columns and keys: counts, tables, values for no row
 //	choice.go             the answers that there are, and what follows from each
+//	fields.go             answers that change fields of a column or its table
 //	words.go              what columns are, in words
 //	file.go document.go   the file: who changed it; answers within its YAML, which keep its comments
 //	rows.go values.go     rows of the sources as samples

@@ -36,6 +36,16 @@ func openFile(path string) (*file, error) {
 	return f, nil
 }
 
+// Replace writes a plan whose file had some data when it was read. If it is another one now, nothing is written, and Replace
+// returns [ErrChanged].
+func Replace(path string, read, data []byte) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	return (&file{path: path, data: read}).replace(data)
+}
+
 // isChanged reads the file again if it is another one than before, and reports whether it was.
 func (f *file) isChanged() (bool, error) {
 	data, err := os.ReadFile(f.path)

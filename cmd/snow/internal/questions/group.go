@@ -291,10 +291,10 @@ func weightOf(line string) float64 {
 
 // textOf writes an answer as the file has it, on one line.
 func textOf(a plan.Answer) string {
-	if a.Meaning == nil {
+	if a.Meaning == nil && a.Fields == nil {
 		return a.Text
 	}
-	b, err := yaml.Dump(a.Meaning, yaml.WithLineWidth(-1))
+	b, err := yaml.Dump(a, yaml.WithLineWidth(-1))
 	if err != nil {
 		return a.Text
 	}
@@ -302,11 +302,7 @@ func textOf(a plan.Answer) string {
 	if yaml.Load(b, &n) != nil || len(n.Content) != 1 {
 		return a.Text
 	}
-	n.Content[0].Style |= yaml.FlowStyle
-	if b, err = yaml.Dump(&n, yaml.WithLineWidth(-1)); err != nil {
-		return a.Text
-	}
-	return strings.TrimSpace(string(b))
+	return flow(&n)
 }
 
 // describe says what a question asks.

@@ -1,6 +1,7 @@
 package questions
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -32,6 +33,31 @@ func Open(path string, schema *plan.Plan) (*Questionnaire, error) {
 	}
 	s := &Questionnaire{file: f, schema: schema, names: namesOf(schema)}
 	return s, s.read(f.data)
+}
+
+// Of returns the questions of decisions that are in no file, to be counted and shown: it takes no answers.
+func Of(d *plan.Decisions, schema *plan.Plan) (*Questionnaire, error) {
+	var b bytes.Buffer
+	if err := d.WriteYAML(&b); err != nil {
+		return nil, err
+	}
+	s := &Questionnaire{file: &file{data: b.Bytes()}, schema: schema, names: namesOf(schema)}
+	return s, s.read(s.file.data)
+}
+
+// ToDecide lists what keeps a plan from being merged: its open questions, as many as [Questionnaire.Open] counts, what is
+// wrong with it, and what is not decided and in no question.
+func (s *Questionnaire) ToDecide() (open, wrong []string) {
+	for _, q := range s.All {
+		if !q.IsAnswered() {
+			open = append(open, q.Name+": "+q.Text)
+		}
+	}
+	wrong = slices.Clone(s.faults)
+	if len(open)+len(wrong) == 0 && s.plan != nil {
+		wrong = errorsOf(s.plan.Check())
+	}
+	return open, wrong
 }
 
 // read takes the questions of a file's text.
@@ -104,18 +130,23 @@ func faultsOf(p *plan.Plan) (faults []string) {
 		}
 		open.Tables = append(open.Tables, &table)
 	}
-	err := open.Check()
+	return errorsOf(open.Check())
+}
+
+// errorsOf returns the texts of errors that are joined.
+func errorsOf(err error) (texts []string) {
 	if err == nil {
 		return nil
 	}
+	all := []error{err}
 	var joined interface{ Unwrap() []error }
-	if !errors.As(err, &joined) {
-		return []string{strings.TrimPrefix(err.Error(), "plan: ")}
+	if errors.As(err, &joined) {
+		all = joined.Unwrap()
 	}
-	for _, one := range joined.Unwrap() {
-		faults = append(faults, strings.TrimPrefix(one.Error(), "plan: "))
+	for _, one := range all {
+		texts = append(texts, strings.TrimPrefix(one.Error(), "plan: "))
 	}
-	return faults
+	return texts
 }
 
 // Open returns how many questions have no answer.

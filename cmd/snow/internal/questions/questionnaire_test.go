@@ -87,6 +87,17 @@ func writeText(t *testing.T, is *plan.Plan, text string) string {
 	return file
 }
 
+// openedAt writes planText for some schema, and opens it.
+func openedAt(t *testing.T, is *plan.Plan) (*Questionnaire, string) {
+	t.Helper()
+	file := writeText(t, is, planText)
+	s, err := Open(file, is)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, file
+}
+
 func opened(t *testing.T, schema *plan.Plan) (*Questionnaire, string) {
 	t.Helper()
 	file := writePlan(t)
@@ -125,7 +136,7 @@ func TestQuestionsOfAPlan(t *testing.T) {
 	s, _ := opened(t, schema())
 	want := []string{
 		"houses.owner_id items.owner_id: players plain; ",
-		"players.made: yes; ",
+		"players.made: yes {created: ''}; ",
 		"houses.kind items.kind: yes; ", // two entries that are alike
 		"guilds(name) players(name): suffix keep match fail; ",
 	}
@@ -353,5 +364,131 @@ func TestFilesThatAreNoShortPlan(t *testing.T) {
 		if _, err := Open(file, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// Each doubt has an answer that decides it otherwise than the plan proposes, and the answer is a decision when the plan is
+// settled.
+func TestAnswersThatChangeFields(t *testing.T) {
+	text := func(name string) *plan.Column { return &plan.Column{Name: name, Type: "TEXT", Role: plan.RolePlain} }
+	key := func() *plan.Column { return &plan.Column{Name: "id", Type: "INTEGER", Role: plan.RoleKey} }
+	is := &plan.Plan{Version: 1, Dialect: "SQLite", Sources: []string{"eu", "us"}, Tables: []*plan.Table{
+		{Name: "drops", Columns: []*plan.Column{text("what")}},
+		{Name: "players", PrimaryKey: []string{"id"}, Columns: []*plan.Column{key()}},
+		{Name: "world", PrimaryKey: []string{"id"}, Columns: []*plan.Column{key(), text("made"), text("other"), text("motd")}},
+	}}
+	tests := []struct {
+		name, columns, doubt, tables string
+		want                         []string // choices
+		answer                       string
+		settled                      []string // in the file afterwards
+		without                      string
+	}{
+		{
+			"a single row", "world.id", "a single row, of id 1 in eu, us: does a program ask for it by this number?", "",
+			[]string{"yes", "{new_ids: [], rule: keep}", "{new_ids: [], rule: match}"},
+			"{new_ids: [], rule: keep}",
+			[]string{"keep_ids: [world]", "{rule: keep, keys: [world(id)]}"},
+			"answer",
+		},
+		{
+			"a table that is the same", "world.id", "9 of 9 sampled rows are the same in two sources, under the same ids. Is the table the same on both? All", "",
+			[]string{"yes", "{new_ids: [], rule: keep}", "{new_ids: [], rule: match}"},
+			"{new_ids: [], rule: match}",
+			[]string{"keep_ids: [world]", "{rule: match, keys: [world(id)]}"},
+			"answer",
+		},
+		{
+			"two kinds", "world.id", `ids of source "us" are of two kinds, from 1 to 99999999999999999: if`, "",
+			[]string{"yes", "{new_ids: []}"},
+			"{new_ids: [us]}",
+			[]string{"world: {new_ids: [us]}"},
+			"answer",
+		},
+		{
+			"when", "world.made", "when was a row made: does this column say so, or other? The plan takes this one as created", "created: [world.made]\n",
+			[]string{"yes", "{created: other}", "{created: ''}"},
+			"{created: other}",
+			[]string{"created: [world.other]"},
+			"created: [world.made]",
+		},
+		{
+			"never", "world.made", "does it say when a row was made? The plan takes it as created. If", "created: [world.made]\n",
+			[]string{"yes", "{created: ''}"},
+			"{created: ''}", nil, "created:",
+		},
+		{"a type", "world.motd", `type differs: "TEXT" here, "BLOB" in source "us"`, "", []string{"yes", "{type: BLOB}"}, "{type: BLOB}", []string{"motd: {type: BLOB"}, "answer"},
+		{
+			"in one source", "world.motd", "only in us: give it a default, or make it nullable", "",
+			[]string{"yes", "{nullable: true}", "{without: [motd]}"},
+			"{without: [motd]}",
+			[]string{"world: {without: [motd]}"},
+			"answer",
+		},
+		{
+			"no key, once", "drops.what", `the table has no key, and all 9 rows are the same in source "eu": is the table the same on both? They are kept once: without_rows`,
+			"tables: {drops: {without_rows: [{where: 1 = 1, sources: [us]}]}}\n",
+			[]string{"yes", "{without_rows: []}"},
+			"{without_rows: []}", nil, "without_rows:",
+		},
+		{
+			"no key, twice", "drops.what", `the table has no key, and 8 of 9 sampled rows are the same in source "eu": is the table the same on both? All rows are copied, so such rows are there twice; to keep those of "eu" only, give the table without_rows with 1 = 1 for the other sources`,
+			"",
+			[]string{"yes", "{without_rows: [{sources: [us], where: 1 = 1}]}"},
+			"{without_rows: [{sources: [us], where: 1 = 1}]}",
+			[]string{"where: 1 = 1"},
+			"answer",
+		},
+		{
+			"an heir", "world.motd", `table "other" inherits from this one, so that its rows would be merged twice: skip one of the two`, "",
+			[]string{"yes", "{skip: true}"},
+			"{skip: true}",
+			[]string{"skip: [world]"},
+			"answer",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			quoted := "'" + strings.ReplaceAll(test.doubt, "'", "''") + "'"
+			file := writeText(t, is, "version: 2\ndialect: SQLite\nsources: [eu, us]\nnew_ids: [eu, us]\nquestions:\n- columns: ["+test.columns+"]\n  suspects: ["+quoted+"]\n  answer:\n"+test.tables+"schema:")
+			s, err := Open(file, is)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, c := range s.All[0].Choices() {
+				got = append(got, c.Answer)
+				if c.Follows == "" || strings.Contains(c.Follows, "Ids of .") {
+					t.Errorf("nothing follows from %s", c.Answer)
+				}
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if wrong, err := s.Answer(s.All[0], test.answer); err != nil || len(wrong) > 0 || s.Open() != 0 {
+				t.Fatalf("%v, %q", err, wrong)
+			}
+			if got := s.All[0].Answer(); got != test.answer {
+				t.Errorf("answered %s, and the file says %s", test.answer, got)
+			}
+			s.plan.Settle()
+			d, err := plan.Shorten(s.plan, is)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			if err := d.WriteYAML(&b); err != nil {
+				t.Fatal(err)
+			}
+			_, text, _ := strings.Cut(b.String(), "version:")
+			for _, want := range test.settled {
+				if !strings.Contains(text, want) {
+					t.Errorf("got %s, want %s in it", text, want)
+				}
+			}
+			if strings.Contains(text, test.without) {
+				t.Errorf("%s is still in %s", test.without, text)
+			}
+		})
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shardsnow/snow/merge/plan"
 )
 
 // served is a page that is served, and a browser without any cleverness.
@@ -27,7 +29,12 @@ type served struct {
 
 func serveQuestions(t *testing.T) *served {
 	t.Helper()
-	s, file := opened(t, schema())
+	return serveQuestionsOf(t, schema())
+}
+
+func serveQuestionsOf(t *testing.T, is *plan.Plan) *served {
+	t.Helper()
+	s, file := openedAt(t, is)
 	ready := make(chan string, 1)
 	p := &served{t: t, file: file, s: s, ended: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -65,6 +65,7 @@ func (a *asker) takeSure(ctx context.Context, all []*Question) (ok bool, err err
 		case "y":
 		default:
 			if left = numbersOf(line, len(all)); len(left) == 0 {
+				a.out.line("", "Want y, n, q, or numbers from 1 to %d.", len(all))
 				continue
 			}
 		}
