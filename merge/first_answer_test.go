@@ -91,6 +91,40 @@ func TestFirstAnswer(t *testing.T) {
 			map[string]string{"alerts.thing_id": "polymorphic thing_type note=notes page=pages, suspect"},
 		},
 		{
+			"a type that says nothing of a column with the name of a table",
+			[]string{
+				strings.ReplaceAll(notes, "{80}", "{900}"), "CREATE TABLE drums (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, body VARCHAR(20)); INSERT INTO drums SELECT seq, '{s}' FROM seq_1_to_{80}",
+				"CREATE TABLE posters (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, type VARCHAR(10) NOT NULL, note_id INT NOT NULL, disporder INT NOT NULL);" +
+					"INSERT INTO posters SELECT seq * 3, 'a', seq, seq % 50 FROM seq_1_to_{80}; INSERT INTO posters SELECT seq * 3 + 1, 'b', seq, seq FROM seq_1_to_{900}",
+			},
+			map[string]string{"posters.note_id": "reference notes, asked", "posters.disporder": "plain, asked"},
+		},
+		{
+			"a type of an initial",
+			[]string{
+				strings.NewReplacer("people (uid", "users (id", "people", "users").Replace(people), notes,
+				"CREATE TABLE turns (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, uid_type VARCHAR(10) NOT NULL, uid INT NOT NULL);" +
+					"INSERT INTO turns SELECT seq * 3, 'user', seq FROM seq_1_to_{240}; INSERT INTO turns SELECT seq * 3 + 1, 'note', seq FROM seq_1_to_{80}",
+			},
+			map[string]string{"turns.uid": "polymorphic uid_type note=notes user=users, suspect"},
+		},
+		{
+			"an initial beside a reference to users",
+			[]string{
+				strings.ReplaceAll(people, "people", "users"), strings.NewReplacer("notes (id", "settinggroups (gid", "notes", "settinggroups", "{80}", "{100}").Replace(notes), strings.NewReplacer("notes (id", "templategroups (gid", "notes", "templategroups", "{80}", "{120}").Replace(notes), strings.NewReplacer("notes (id", "usergroups (gid", "notes", "usergroups").Replace(notes),
+				"CREATE TABLE leaders (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, gid INT NOT NULL, uid INT NOT NULL); INSERT INTO leaders SELECT seq * 3, 1 + seq % 9, 1 + seq % {240} FROM seq_1_to_{900}",
+			},
+			map[string]string{"leaders.gid": "reference usergroups, asked"},
+		},
+		{
+			"0 and 1, and how many",
+			[]string{
+				strings.ReplaceAll(notes, "notes", "page_approvals"), notes,
+				"CREATE TABLE page_sets (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, approval INT NOT NULL, notecount INT NOT NULL); INSERT INTO page_sets SELECT seq * 3, seq % 2, 1 + seq % 40 FROM seq_1_to_{240}",
+			},
+			map[string]string{"page_sets.approval": "plain, asked", "page_sets.notecount": "plain, asked"},
+		},
+		{
 			"values that end where the ids of one table do",
 			[]string{
 				notes, pages, halls,

@@ -64,6 +64,7 @@ func TestInspectSharedTables(t *testing.T) {
 		"CREATE TABLE ranks (id INT AUTO_INCREMENT PRIMARY KEY, character_id INT NOT NULL, points INT NOT NULL, FOREIGN KEY (character_id) REFERENCES characters (id))",
 		"CREATE TABLE looks (character_id INT NOT NULL, colour INT NOT NULL, FOREIGN KEY (character_id) REFERENCES characters (id))",
 		"CREATE TABLE teams (character_id INT NOT NULL, leads TINYINT NOT NULL, FOREIGN KEY (character_id) REFERENCES characters (id))",
+		"CREATE TABLE icons (id INT AUTO_INCREMENT PRIMARY KEY, character_id INT NOT NULL, file VARCHAR(20) NOT NULL, FOREIGN KEY (character_id) REFERENCES characters (id))",
 		"CREATE TABLE shop (monster INT NOT NULL, price INT NOT NULL, amount SMALLINT NOT NULL, PRIMARY KEY (monster, price))",
 		"CREATE TABLE gacha (weight INT NOT NULL, prize INT NOT NULL)",
 		"CREATE TABLE gacha_log (weight INT NOT NULL, prize INT NOT NULL)",
@@ -77,11 +78,13 @@ func TestInspectSharedTables(t *testing.T) {
 			"INSERT INTO characters SELECT seq, CONCAT('an', seq) FROM seq_1_to_300", "INSERT INTO owners SELECT seq, seq, CONCAT('n', seq) FROM seq_1_to_60",
 			"INSERT INTO states SELECT (1 + seq) DIV 2, 1 + (1 + seq) % 2, CONCAT('s', seq) FROM seq_1_to_12", "INSERT INTO ranks VALUES (1, 3, 5), (2, 1, 19), (3, 2, 23), (4, 1, 13)",
 			"INSERT INTO looks SELECT seq, 1000 + seq % 7 FROM seq_1_to_60", "INSERT INTO teams SELECT seq, seq % 2 FROM seq_1_to_60", "INSERT INTO gacha_log SELECT seq, 9000000 + seq FROM seq_1_to_100",
+			"INSERT INTO icons SELECT seq, seq * 3, CONCAT('i', seq) FROM seq_1_to_40",
 		},
 		[]string{
 			"INSERT INTO characters SELECT seq, CONCAT('bo', seq) FROM seq_1_to_300", "INSERT INTO owners SELECT seq, seq, CONCAT('n', seq) FROM seq_1_to_60",
 			"INSERT INTO states SELECT (1 + seq) DIV 2, 1 + (1 + seq) % 2, CONCAT('s', seq) FROM seq_1_to_12", "INSERT INTO ranks VALUES (1, 3, 5), (2, 1, 19), (3, 2, 23), (4, 1, 13)",
 			"INSERT INTO looks SELECT seq, 1000 + seq % 7 FROM seq_1_to_60", "INSERT INTO teams SELECT seq, seq % 2 FROM seq_1_to_60", "INSERT INTO gacha_log SELECT 94 + seq, 9000094 + seq FROM seq_1_to_106",
+			"INSERT INTO icons SELECT seq, seq * 2, CONCAT('i', seq) FROM seq_1_to_40",
 		},
 	)
 	rule := func(table string) (found plan.Rule, suspects string) {
@@ -107,7 +110,7 @@ func TestInspectSharedTables(t *testing.T) {
 		}
 		return text
 	}
-	for table, want := range map[string]string{"flags": "60 of 60 sampled rows are the same", "owners": "character_id refers to rows with new ids"} {
+	for table, want := range map[string]string{"flags": "60 of 60 sampled rows are the same", "owners": "character_id refers to rows with new ids", "icons": "but for the rows that they refer to"} {
 		if got := said(table, "id"); !strings.Contains(got, want) || len(findTable(t, p, table).NewIDs) != 2 {
 			t.Errorf("%s: asked %q, new ids for %q; want %q, and all rows copied", table, got, findTable(t, p, table).NewIDs, want)
 		}

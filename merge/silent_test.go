@@ -42,6 +42,15 @@ func TestSilent(t *testing.T) {
 			"ids of",
 		},
 		{
+			"a key of a part that counts up as the whole does",
+			[]string{
+				strings.ReplaceAll(chars, "chars", "stories"), "CREATE TABLE story_texts (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, body VARCHAR(20)); INSERT INTO story_texts SELECT seq, '{s}' FROM seq_1_to_{240} WHERE seq < 200",
+				"CREATE TABLE story_votes (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, story_id INT NOT NULL); INSERT INTO story_votes SELECT seq, 1 + seq * {80} % 239 FROM seq_1_to_199",
+			},
+			map[string]string{"story_texts.id": "reference stories, asked", "story_votes.id": "key"},
+			"ids of",
+		},
+		{
 			"a key that may be another table's id",
 			[]string{chars, "CREATE TABLE mascots (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, body VARCHAR(20)); INSERT INTO mascots SELECT seq * 2, '{s}' FROM seq_1_to_{120}"},
 			map[string]string{"mascots.id": "reference chars, asked"},

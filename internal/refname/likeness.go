@@ -100,6 +100,8 @@ func Likeness(c Column, k Key, only bool) (points float64, why string) {
 		points = min(points, 2.5)
 	}
 	switch {
+	case points < 4 && slices.Contains(relatives, stem[0]) && (len(stem) == 1 || slices.Contains(roles, stem[1])) && c.Table == k.Table:
+		points, why = 4, "named like a row of the same table"
 	case points < 4 && c.Reading.says(relatives) && c.Table == k.Table:
 		points, why = max(points, 3.5), "named like a row of the same table"
 	case points < 3 && c.Reading.says(relatives) && prefixed:

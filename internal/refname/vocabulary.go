@@ -178,7 +178,7 @@ func (v *Vocabulary) split(word string) []string {
 		if v.counts[b] > 0 || len(b) >= longThing && at <= longStart && v.things[b] {
 			return append(v.split(a), b)
 		}
-		if (v.things[a] || slices.Contains(roles, a) || slices.Contains(containers, a)) && (v.things[b] || slices.Contains(roles, b)) {
+		if (v.things[a] || slices.Contains(roles, a) || slices.Contains(containers, a)) && (v.things[b] || slices.Contains(roles, b) || slices.Contains(quantities, b)) {
 			return []string{a, b}
 		}
 	}

@@ -64,6 +64,8 @@ func (s *solver) borrows(k *key, c *claim) (points float64) {
 		points = 2
 	case filled < 0.9:
 		points = 1
+	case s.isPart(k, c.key) && all.share() == 1:
+		points = leastLent
 	default:
 		return 0 // it may count up by itself
 	}
@@ -71,6 +73,15 @@ func (s *solver) borrows(k *key, c *claim) (points float64) {
 		points += min(2, float64(sources))
 	}
 	return points
+}
+
+// isPart reports whether the table of a key is named after the one of another key, as texts of stories are, and nothing
+// but the key can say which row of that one a row belongs to.
+func (s *solver) isPart(k, whole *key) bool {
+	return len(k.name.Stem) == 0 && len(whole.of) < len(k.of) && slices.EqualFunc(k.of[:len(whole.of)], whole.of, refname.Abbreviates) &&
+		!slices.ContainsFunc(s.fields, func(f *field) bool {
+			return f.table == k.table && f != k.field && (f.name.ID || f.verdict.key == whole)
+		})
 }
 
 // inherits reports whether the rows of one table are read with those of the other, as of PostgreSQL's heirs.

@@ -13,6 +13,7 @@
 //	questions.go     verdicts as questions, one for all columns of one meaning; evidence.go: what speaks for them
 //	solve.go         whose ids columns hold, for the schema as a whole
 //	score.go         points of evidence for one column and one key
+//	rivals.go        claims of one column that speak against each other
 //	solver.go        columns, keys, claims of columns on keys, and the verdicts
 //	borrows.go       keys whose numbers are ids of other tables
 //	keys.go          columns that may hold ids, keys, and how values compare with ids

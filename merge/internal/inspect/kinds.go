@@ -11,6 +11,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/refname"
 	"github.com/shardsnow/snow/merge/internal/sqltype"
+	"github.com/shardsnow/snow/merge/internal/sqlvalue"
 	"github.com/shardsnow/snow/merge/plan"
 )
 
@@ -51,7 +52,14 @@ func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Colu
 		return cmp.Or(cmp.Compare(alike(b), alike(a)), cmp.Compare(f.highest(a), f.highest(b)))
 	})
 	var best *division
+	named := f.isOf(t, c, read.Stem)
+	small := !read.Named() && !many(values.above(large))
 	for _, by := range t.Columns {
+		if named || small { // its own name says whose ids they are, or small numbers are ids of any table
+			if _, says := f.mayDivide(t, c, by, len(whole) > 0); !says {
+				continue
+			}
+		}
 		d := f.divide(ctx, t, c, by, whole)
 		if d != nil && (best == nil || d.named && !best.named || d.named == best.named && d.clear > best.clear) {
 			best = d
@@ -71,6 +79,31 @@ func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Colu
 	f.none(t, c)
 }
 
+// isOf reports whether a column has the name of a table, perhaps after other words, and most of its rows have ids of it.
+func (f *referenceFinder) isOf(t *plan.Table, c *plan.Column, stem []string) bool {
+	for _, parent := range f.plan.Tables {
+		if parent.Key() == nil || refname.Alike(stem, f.vocabulary.thing(parent.Name)) < 4 {
+			continue
+		}
+		var rows inclusion
+		for source, values := range f.values(t, c.Name) {
+			all := f.keyIDs[tableOf{source, parent.Name}]
+			for _, v := range values {
+				if id, ok := sqlvalue.ParseID(sqlvalue.Text(v)); ok && id > 0 {
+					rows.of++
+					if _, found := slices.BinarySearch(all, id); found {
+						rows.hits++
+					}
+				}
+			}
+		}
+		if rows.share() >= likely {
+			return true
+		}
+	}
+	return false
+}
+
 // mayDivide reports whether by may say whose ids c has, and whether it is named so. Beside a column that is not named
 // like ids, by is a member of the primary key, or named like a kind, and it is that where the whole of the ids is of one
 // table.
@@ -81,7 +114,7 @@ func (f *referenceFinder) mayDivide(t *plan.Table, c, by *plan.Column, whole boo
 	}
 	w, read := f.vocabulary.Read(by.Name).Words, f.vocabulary.ReadReference(c.Name)
 	kindly := len(w) > 0 && refname.IsKind(w[len(w)-1])
-	named = kindly && slices.Equal(w[:len(w)-1], read.Stem)
+	named = kindly && (slices.Equal(w[:len(w)-1], read.Stem) || slices.Equal(w[:len(w)-1], read.Words)) // uid_type is the type of uid
 	return kindly && !read.Quantity || !whole && (read.Named() || !read.Quantity && slices.Contains(t.PrimaryKey, by.Name)), named
 }
 

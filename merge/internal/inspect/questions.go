@@ -77,6 +77,9 @@ func (s *solver) askKey(f *field, counted, static, lent *group) *group {
 	switch {
 	case slices.ContainsFunc(f.claims, func(c *claim) bool { return c.lent >= leastLent }):
 		return lent
+	case slices.ContainsFunc(f.claims, func(c *claim) bool { return c.fit.found.share() == 1 && s.isPart(k, c.key) }):
+		f.besides = "the table is named after that one, and no other column says which row of it a row belongs to"
+		return lent
 	case (k.counted || k.unused && referred) && itself && (rival == nil || rival.score() < f.own-2):
 		return nil
 	case referred || k.counted:

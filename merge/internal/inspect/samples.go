@@ -266,6 +266,15 @@ func (s ids) big() ids {
 	return big
 }
 
+// above returns the ids that are n or more.
+func (s ids) above(n int64) ids {
+	most := ids{}
+	for source, of := range s {
+		most[source] = slices.DeleteFunc(slices.Clone(of), func(id int64) bool { return id < n })
+	}
+	return most
+}
+
 // some returns at most n ids of each source, evenly spread over those in the order of the sample.
 func (s ids) some(n int) ids {
 	some := ids{}

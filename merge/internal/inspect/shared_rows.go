@@ -19,6 +19,7 @@ const sameShare = 0.8
 // A likeness is how much the rows of a table are the same in all sources, under the same ids.
 type likeness struct {
 	sampled, same int
+	others        int             // rows that are the same but for what they refer to
 	told          int             // of the same: rows that have a text
 	different     map[string]bool // of the same: all but their ids
 }
@@ -31,8 +32,13 @@ func (f *clashFinder) dictionaries(ctx context.Context) {
 		if t.Key() == nil {
 			continue
 		}
-		if l := f.likeness(ctx, t, []string{t.Key().Name}); l.sampled > 0 && float64(l.same) >= sameShare*float64(l.sampled) {
+		switch l := f.likeness(ctx, t, []string{t.Key().Name}); {
+		case l.sampled == 0:
+		case float64(l.same) >= sameShare*float64(l.sampled):
 			alike[t] = l
+		case float64(l.others) >= sameShare*float64(l.sampled):
+			addSuspect(t.Key(), "%d of %d sampled rows are the same in two sources, under the same ids, but for the rows that they refer to. Is the table the same on both? All rows are copied, with new ids; to keep such rows once, put the table into keep_ids and choose match for its key",
+				l.others, l.sampled)
 		}
 	}
 	isDictionary := func(t *plan.Table) bool { l := alike[t]; return l != nil && (l.told == l.same || l.vary()) }
@@ -89,7 +95,7 @@ func (l *likeness) vary() bool { return len(l.different) >= 3 && 2*len(l.differe
 func (f *clashFinder) likeness(ctx context.Context, t *plan.Table, by []string) *likeness {
 	l := &likeness{different: map[string]bool{}}
 	l.sampled = f.pairs(ctx, t, by, func(of *sample, one, other []any) {
-		told, some, equal := false, false, true // by more than its id
+		told, some, equal, others := false, false, true, true // by more than its id
 		var rest []any
 		for n, c := range of.columns {
 			if !slices.Contains(by, c.Name) {
@@ -97,7 +103,11 @@ func (f *clashFinder) likeness(ctx context.Context, t *plan.Table, by []string) 
 				told = told || one[n] != nil && sqltype.Of(f.dialect, c.Type).Kind == sqltype.Text
 				rest = append(rest, one[n])
 			}
-			equal = equal && sqlvalue.Text(one[n]) == sqlvalue.Text(other[n])
+			same := sqlvalue.Text(one[n]) == sqlvalue.Text(other[n])
+			equal, others = equal && same, others && (same || t.Column(c.Name).HoldsReferences())
+		}
+		if some && told && others {
+			l.others++
 		}
 		if !some || !equal {
 			return

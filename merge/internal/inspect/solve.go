@@ -52,6 +52,9 @@ func (s *solver) keysOf(ctx context.Context) {
 		f.heed()
 		f.end()
 	}
+	for _, f := range s.fields {
+		s.accompany(f)
+	}
 	s.speak()
 	for _, k := range s.keys {
 		k.own = s.ownPoints(k)
@@ -108,34 +111,6 @@ func (f *field) see(c *claim) {
 	f.few = f.few || f.n < fewestLarge && c.fit.found.share() == 1 || c.fit.rows.share() >= mostRows
 	if c.fit.found.share() >= 0.5 && (f.near == nil || c.fit.found.hits > f.near.fit.found.hits) {
 		f.near = c
-	}
-}
-
-// pair looks at tables that relate two rows of one table: a field that is named after the relation, such as
-// alliance_id in guild_alliance, may refer to the table that the other column of the primary key refers to.
-func (s *solver) pair(ctx context.Context, f *field) {
-	if len(f.name.Stem) == 0 {
-		for _, c := range f.claims { // another column may say which row of that table this one belongs to
-			if c.name < 5 && f.column.Name != c.key.column.Name && slices.ContainsFunc(s.fields, func(other *field) bool {
-				return other.table == f.table && other != f && slices.ContainsFunc(other.claims, func(o *claim) bool { return o.key == c.key && o.name >= 5 })
-			}) {
-				c.name = min(c.name, 0.5)
-			}
-		}
-	}
-	best := f.best()
-	if !f.name.ID || f.alone || best != nil && best.name >= 2.5 || !slices.ContainsFunc(f.name.Stem, func(w string) bool { return slices.Contains(f.thing, w) }) {
-		return
-	}
-	for _, other := range s.fields {
-		if other.table != f.table || other == f || !(other.member && f.member || other.indexed && f.indexed) {
-			continue
-		}
-		if of := other.best(); of != nil && of.name >= 5 && !slices.ContainsFunc(f.claims, func(c *claim) bool { return c.key == of.key }) {
-			c := s.claim(ctx, f, of.key)
-			c.name, c.why = 2.5, "named after a relation to "+other.column.Name
-			f.claims = append(f.claims, c)
-		}
 	}
 }
 

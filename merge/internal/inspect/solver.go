@@ -175,7 +175,7 @@ func (f *field) plainPoints() float64 {
 		points += 2
 	}
 	switch {
-	case f.flags && f.bits < 16 && !f.text && !f.name.ID:
+	case f.flags && !f.text && !f.name.ID:
 		points += 4
 	case f.flags:
 		points += 2
