@@ -77,6 +77,7 @@
 //   - [github.com/shardsnow/snow/migrations] has the SQL files of the tables.
 //   - [github.com/shardsnow/snow/sqlsnow/sqlsnowtest] tests whether a database
 //     keeps the contract of leases.
+//   - [github.com/shardsnow/snow/opaque] writes ids as texts that tell people outside nothing.
 //   - [github.com/shardsnow/snow/httpsnow] gives ids to programs in other languages,
 //     over HTTP, and its package page shows worker numbers in the browser.
 //   - [github.com/shardsnow/snow/cmd/snow], a module of its own, is the command snow.

@@ -18,9 +18,9 @@ var (
 	ErrLeaseExpired = errors.New("the worker's granted ticks are used up")
 )
 
-// A ParseError says why a text or a database value is not an [ID], [IDs] or a [Layout].
+// A ParseError says why a text or a database value is not an [ID], [IDs], a [Layout], or a text of package opaque.
 type ParseError struct {
-	Kind  string // what was expected: "id", "ids", "base32 id" or "layout"
+	Kind  string // what was expected: "id", "ids", "base32 id", "opaque id" or "layout"
 	Input string // the offending text
 	Err   error  // the reason
 }

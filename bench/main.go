@@ -1,7 +1,9 @@
 // Bench compares package snow with other generators of ids (-only ids). It measures
 // the cost of kinds of primary keys for a database (-only rows, and -only turns for
 // snow keys next to AUTO_INCREMENT), the cost of the plugin of gormsnow (-only
-// gorm), the cost of a router over databases (-only route) and the service of ids (-only serve). It prints tables and writes RESULTS.md,
+// gorm), the cost of a router over databases (-only route), numbers for people (-only
+// numbers), the service of ids (-only serve), and texts of ids for people outside
+// (-only opaque). It prints tables and writes RESULTS.md,
 // results.json and charts. -only merge measures how fast tables are merged, which
 // takes 15 minutes and is never part of another run, and neither are -only
 // concurrent, which measures primary keys that many connections insert, in 40
@@ -27,6 +29,8 @@ import (
 	"github.com/shardsnow/snow/bench/ids"
 	"github.com/shardsnow/snow/bench/inspect"
 	"github.com/shardsnow/snow/bench/merge"
+	"github.com/shardsnow/snow/bench/numbercost"
+	"github.com/shardsnow/snow/bench/opaquecost"
 	"github.com/shardsnow/snow/bench/routecost"
 	"github.com/shardsnow/snow/bench/rows"
 	"github.com/shardsnow/snow/bench/serve"
@@ -52,7 +56,7 @@ func run(args []string) error {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.BoolVar(&o.quick, "quick", false, "take about a minute, for a first look, where a full run takes about ten")
-	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, concurrent, gorm, route, serve, merge, servers or inspect, or none, to write the report of results.json again")
+	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, concurrent, gorm, route, numbers, serve, opaque, merge, servers or inspect, or none, to write the report of results.json again")
 	flags.IntVar(&o.rows, "rows", 0, "load `N` rows into each table, or merge them; 2000000 without a limit take the better part of an hour")
 	flags.DurationVar(&o.limit, "limit", 0, "end a load after this `duration` with the rows that it has")
 	flags.StringVar(&o.dir, "dir", ".", "write results to this `directory`")
@@ -60,8 +64,8 @@ func run(args []string) error {
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("argument %q: want flags only", flags.Arg(0))
-	case !slices.Contains([]string{"", "ids", "rows", "turns", "concurrent", "gorm", "route", "serve", "merge", "servers", "inspect", "none"}, o.only):
-		return fmt.Errorf("-only %q: want ids, rows, turns, concurrent, gorm, route, serve, merge, inspect or none", o.only)
+	case !slices.Contains([]string{"", "ids", "rows", "turns", "concurrent", "gorm", "route", "numbers", "serve", "opaque", "merge", "servers", "inspect", "none"}, o.only):
+		return fmt.Errorf("-only %q: want ids, rows, turns, concurrent, gorm, route, numbers, serve, opaque, merge, servers, inspect or none", o.only)
 	case o.rows < 0:
 		return fmt.Errorf("-rows %d: want a positive number", o.rows)
 	}
@@ -135,6 +139,21 @@ func (o options) measure(ctx context.Context) error {
 		}
 		fmt.Print(gormReport(s))
 	}
+	if o.part("numbers") {
+		opts := numbercost.Options{Progress: progress("numbers")}
+		if o.quick {
+			opts.Turns, opts.Rows = 5, 200
+		}
+		s, err := measured(o.quick, func() ([]numbercost.Result, error) { return numbercost.Measure(ctx, opts) })
+		if err != nil {
+			return err
+		}
+		results.Numbers = s
+		if err := results.write(o.dir); err != nil {
+			return err
+		}
+		fmt.Print(numbersReport(s))
+	}
 	if o.part("route") {
 		opts := routecost.Options{Progress: progress("route")}
 		if o.quick {
@@ -164,6 +183,21 @@ func (o options) measure(ctx context.Context) error {
 			return err
 		}
 		fmt.Print(serveReport(s))
+	}
+	if o.part("opaque") {
+		opts := opaquecost.Options{Progress: progress("opaque")}
+		if o.quick {
+			opts.Rounds, opts.IDs = 5, 20_000
+		}
+		s, err := measured(o.quick, func() (opaquecost.Result, error) { return opaquecost.Measure(ctx, opts) })
+		if err != nil {
+			return err
+		}
+		results.Opaque = s
+		if err := results.write(o.dir); err != nil {
+			return err
+		}
+		fmt.Print(opaqueReport(s))
 	}
 	if o.only == "merge" { // otherwise a full run would take twice as long
 		s, err := measured(o.quick, func() (merge.Result, error) { return merge.Measure(ctx, o.mergeOptions()) })

@@ -14,6 +14,8 @@ import (
 	"github.com/shardsnow/snow/bench/ids"
 	"github.com/shardsnow/snow/bench/inspect"
 	"github.com/shardsnow/snow/bench/merge"
+	"github.com/shardsnow/snow/bench/numbercost"
+	"github.com/shardsnow/snow/bench/opaquecost"
 	"github.com/shardsnow/snow/bench/routecost"
 	"github.com/shardsnow/snow/bench/rows"
 	"github.com/shardsnow/snow/bench/serve"
@@ -21,19 +23,22 @@ import (
 
 // results is what results.json holds and RESULTS.md shows.
 type results struct {
-	IDs   *section[*ids.Result]      `json:"ids,omitempty"`
-	Rows  *section[[]rows.Result]    `json:"rows,omitempty"`
-	Turns *section[[]rows.Turn]      `json:"turns,omitempty"`
-	GORM  *section[gormcost.Result]  `json:"gorm,omitempty"`
-	Serve *section[serve.Result]     `json:"serve,omitempty"`
-	Route *section[routecost.Result] `json:"route,omitempty"`
-	Merge *section[merge.Result]     `json:"merge,omitempty"`
-	Ways  *section[merge.Ways]       `json:"ways,omitempty"`
+	IDs     *section[*ids.Result]         `json:"ids,omitempty"`
+	Rows    *section[[]rows.Result]       `json:"rows,omitempty"`
+	Turns   *section[[]rows.Turn]         `json:"turns,omitempty"`
+	GORM    *section[gormcost.Result]     `json:"gorm,omitempty"`
+	Serve   *section[serve.Result]        `json:"serve,omitempty"`
+	Route   *section[routecost.Result]    `json:"route,omitempty"`
+	Numbers *section[[]numbercost.Result] `json:"numbers,omitempty"`
+	Merge   *section[merge.Result]        `json:"merge,omitempty"`
+	Ways    *section[merge.Ways]          `json:"ways,omitempty"`
 
 	Concurrent *section[[]rows.Table]        `json:"concurrent,omitempty"`
 	Servers    *section[merge.ServersResult] `json:"servers,omitempty"`
 
 	Inspect *section[[]inspect.Score] `json:"inspect,omitempty"`
+
+	Opaque *section[opaquecost.Result] `json:"opaque,omitempty"`
 }
 
 // A section is one part, with its machine. The parts may be from
@@ -111,11 +116,17 @@ func (r results) report() string {
 	if r.GORM != nil {
 		b.WriteString(gormReport(r.GORM))
 	}
+	if r.Numbers != nil {
+		b.WriteString(numbersReport(r.Numbers))
+	}
 	if r.Route != nil {
 		b.WriteString(routeReport(r.Route))
 	}
 	if r.Serve != nil {
 		b.WriteString(serveReport(r.Serve))
+	}
+	if r.Opaque != nil {
+		b.WriteString(opaqueReport(r.Opaque))
 	}
 	if r.Merge != nil {
 		b.WriteString(mergeReport(r.Merge))

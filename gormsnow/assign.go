@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/gormsnow/internal/analysis"
@@ -21,7 +22,7 @@ func (p *plugin) assign(stmt *gorm.Statement, m *model) error {
 	if m.err != nil {
 		return m.err
 	}
-	if err := include(stmt, m); err != nil || len(m.Keys) == 0 {
+	if err := include(stmt, m.Keys, m.Given); err != nil || len(m.Keys) == 0 {
 		return err
 	}
 	dropRepeated(stmt)
@@ -62,8 +63,11 @@ func dropRepeated(stmt *gorm.Statement) {
 // verify refuses to insert a row without an id, whatever the reason.
 func (p *plugin) verify(stmt *gorm.Statement, m *model) error {
 	// Again, because hooks may have selected or omitted columns.
-	if err := include(stmt, m); err != nil {
+	if err := include(stmt, m.Keys, m.Given); err != nil {
 		return err
+	}
+	if m.numbered != nil && stmt.DB.Callback().Create().Get(numberName) == nil {
+		return fieldError(stmt.Schema, m.numbered, "it has a number tag, and nothing fills it: call db.Use(gormsnow.Numbers(...))")
 	}
 	if err := p.verifyShards(stmt, m); err != nil {
 		return err
@@ -90,17 +94,17 @@ func (p *plugin) verify(stmt *gorm.Statement, m *model) error {
 	return err
 }
 
-// include makes the statement write the keys even if the caller selected other
-// columns: the database would otherwise choose an id of its own.
-func include(stmt *gorm.Statement, m *model) error {
+// include makes the statement write the fields even if the caller selected other columns: the database would
+// otherwise choose an id of its own.
+func include(stmt *gorm.Statement, groups ...[]*schema.Field) error {
 	if len(stmt.Selects)+len(stmt.Omits) == 0 {
 		return nil
 	}
 	columns, restricted := stmt.SelectAndOmitColumns(true, false)
-	for _, key := range slices.Concat(m.Keys, m.Given) {
+	for _, key := range slices.Concat(groups...) {
 		switch written, listed := columns[key.DBName]; {
 		case listed && !written:
-			return fieldError(stmt.Schema, key, "a row can't be inserted without its id: take it out of Omit")
+			return fieldError(stmt.Schema, key, "a row can't be inserted without it: take it out of Omit")
 		case !listed && restricted:
 			// Statements of one session share the array.
 			stmt.Selects = append(slices.Clip(stmt.Selects), key.DBName)

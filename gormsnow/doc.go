@@ -9,7 +9,7 @@
 // [CreateOnce] makes a retry safe. [After] and [Before] page by key, [FindAcross]
 // pages over all shards, and [Created] selects a time range by key. Package
 // [github.com/shardsnow/snow/gormsnow/route] sends statements to the database of
-// their shard.
+// their shard. [Numbers] fills fields with numbers that people see, such as INV-2026-000123.
 //
 // A key that is zero, or a pointer to zero, gets an id before the insert. There
 // is one call of the source for each INSERT statement, and ids ascend in the
@@ -180,6 +180,7 @@
 //	settle.go stored.go witness.go       after the insert: the keys of rows that met an existing row
 //	shard.go                             ids that carry the shard of another field
 //	rows.go                              the keys in structs, slices and maps
+//	numbers.go                           the plugin of numbers for people
 //	errors.go                            FieldError and others
 //	internal/analysis                    which fields are keys, and which models are refused
 package gormsnow

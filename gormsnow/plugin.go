@@ -103,7 +103,8 @@ func (p *plugin) callback(step func(*gorm.Statement, *model) error) func(*gorm.D
 // A model is what the plugin knows about a schema.
 type model struct {
 	*analysis.Model
-	err error // why the plugin can't assign keys of the model
+	err      error         // why the plugin can't assign keys of the model
+	numbered *schema.Field // that needs the plugin of Numbers, or nil
 }
 
 // analyse finds the keys of s.
@@ -111,6 +112,11 @@ func analyse(s *schema.Schema) *model {
 	m := &model{Model: analysis.Of(s)}
 	if m.Err != nil {
 		m.err = (*FieldError)(m.Err)
+	}
+	if all, err := analysis.Numbers(s); err != nil && m.err == nil {
+		m.err = (*FieldError)(err)
+	} else if len(all) > 0 {
+		m.numbered = all[0].Field
 	}
 	return m
 }

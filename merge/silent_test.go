@@ -210,23 +210,7 @@ func TestSilent(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			var sources []merge.Source
-			for n, name := range []string{"a", "b"} {
-				text := strings.NewReplacer("{s}", name, "{240}", []string{"240", "300"}[n], "{120}", []string{"120", "150"}[n], "{80}", []string{"80", "100"}[n],
-					"{40}", []string{"40", "50"}[n], "{100}", []string{"100", "120"}[n], "{900}", []string{"900", "1100"}[n]).Replace(strings.Join(test.tables, ";"))
-				sources = append(sources, newSource(t, server, name, strings.Split(text, ";")...))
-			}
-			p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, sources...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			schema, err := merge.ReadSchema(t.Context(), sqlsnow.MySQL, sources...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := plan.Shorten(p, schema); err != nil { // it completes what it has written
-				t.Error(err)
-			}
+			p := propose(t, server, test.tables)
 			said := test.says == ""
 			for name, want := range test.want {
 				table, column, _ := strings.Cut(name, ".")
@@ -250,6 +234,30 @@ func TestSilent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// propose inspects two sources with some tables, and completes the plan that is written of it. The second source has
+// its own name in place of {s}, and more rows where the first one has {240}, {120} or another such number.
+func propose(t *testing.T, server *dbtest.Server, tables []string) *plan.Plan {
+	t.Helper()
+	var sources []merge.Source
+	for n, name := range []string{"a", "b"} {
+		text := strings.NewReplacer("{s}", name, "{240}", []string{"240", "300"}[n], "{120}", []string{"120", "150"}[n], "{80}", []string{"80", "100"}[n],
+			"{40}", []string{"40", "50"}[n], "{100}", []string{"100", "120"}[n], "{900}", []string{"900", "1100"}[n]).Replace(strings.Join(tables, ";"))
+		sources = append(sources, newSource(t, server, name, strings.Split(text, ";")...))
+	}
+	p, err := merge.Inspect(t.Context(), sqlsnow.MySQL, sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := merge.ReadSchema(t.Context(), sqlsnow.MySQL, sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Shorten(p, schema); err != nil {
+		t.Error(err)
+	}
+	return p
 }
 
 // A tree that is the same in both sources becomes one by its ids: by its own parents it can't.

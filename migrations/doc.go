@@ -8,7 +8,7 @@
 // between a tool and sqlsnow.Migrate. A released file never changes and is never
 // removed: later changes get another number.
 //
-// The down files drop the tables of leases, with all worker windows, and the counters of segments.
+// The down files drop the tables of leases, with all worker windows, and the counters of segments and numbers.
 // If the tables are created again, leases can repeat ids until the windows that
-// were granted before have ended, and segments begin at 1 again.
+// were granted before have ended, and segments and numbers begin at 1 again.
 package migrations

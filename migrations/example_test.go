@@ -21,6 +21,7 @@ func Example() {
 	// 0001_snow_namespaces.up.sql
 	// 0002_snow_workers.up.sql
 	// 0003_snow_segments.up.sql
+	// 0004_snow_numbers.up.sql
 }
 
 // golang-migrate reads them with iofs.New(migrations.Postgres(), ".").

@@ -97,7 +97,7 @@ func columns(statement string) (columns []string, rest string) {
 
 func TestSameColumnsInEachDialect(t *testing.T) {
 	ends := map[string]string{"mysql": ") ENGINE=InnoDB;", "postgres": ");", "sqlite": ") STRICT, WITHOUT ROWID;"}
-	for table, key := range map[string]string{"0001_snow_namespaces": "namespace", "0002_snow_workers": "namespace, worker_id", "0003_snow_segments": "tag"} {
+	for table, key := range map[string]string{"0001_snow_namespaces": "namespace", "0002_snow_workers": "namespace, worker_id", "0003_snow_segments": "tag", "0004_snow_numbers": "series, scope"} {
 		want, _ := columns(read(t, dialects["mysql"], table+".up.sql"))
 		if len(want) < 7 {
 			t.Errorf("%s: got the columns %q only", table, want)

@@ -23,6 +23,7 @@
 //
 //	snow_lease_info                 1, with the labels datacenter and worker
 //	snow_lease_left_seconds         until ids end if no renewal succeeds any more
+//	snow_lease_window_seconds       what was left after the last renewal
 //	snow_lease_renewed_timestamp_seconds  the last renewal, in the database's time
 //	snow_lease_renewals_total       renewals that succeeded
 //	snow_lease_failures_total       statements and attempts that failed

@@ -40,6 +40,7 @@ func Lease(name string, l interface{ Stats() sqlsnow.LeaseStats }) prometheus.Co
 		return []sample{{1, []string{strconv.FormatUint(s.Datacenter, 10), strconv.FormatUint(s.Worker, 10)}}}
 	}, "datacenter", "worker")
 	c.gauge("snow_lease_left_seconds", "Until ids end if no renewal succeeds any more.", func(s sqlsnow.LeaseStats) float64 { return s.Left.Seconds() })
+	c.gauge("snow_lease_window_seconds", "What was left when the window was confirmed last.", func(s sqlsnow.LeaseStats) float64 { return s.Window().Seconds() })
 	c.gauge("snow_lease_renewed_timestamp_seconds", "The last renewal that succeeded, in the time of the database.", func(s sqlsnow.LeaseStats) float64 {
 		return float64(s.Renewed.UnixMilli()) / 1000
 	})

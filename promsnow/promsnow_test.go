@@ -30,7 +30,7 @@ func full() (*stats[snow.Stats], *stats[sqlsnow.LeaseStats]) {
 		ClockSteps: 6, ClockLag: 7 * time.Second, Left: 8 * time.Hour,
 	}
 	lease := sqlsnow.LeaseStats{
-		Datacenter: 1, Worker: 700, Fence: 3, Left: 9 * time.Minute, Renewed: time.UnixMilli(1_800_000_000_250),
+		Datacenter: 1, Worker: 700, Fence: 3, Left: 9 * time.Minute, Renewed: time.UnixMilli(1_800_000_000_250), Ceiling: time.UnixMilli(1_800_000_600_250),
 		Renewals: 10, Failures: 11, Swaps: 12, Skew: -13 * time.Millisecond, Err: errors.New("no route"),
 	}
 	return &stats[snow.Stats]{keys}, &stats[sqlsnow.LeaseStats]{lease}
@@ -75,6 +75,7 @@ func TestValues(t *testing.T) {
 		{promsnow.Lease("orders", lease), `
 			snow_lease_info{datacenter="1",source="orders",worker="700"} gauge 1
 			snow_lease_left_seconds{source="orders"} gauge 540
+			snow_lease_window_seconds{source="orders"} gauge 600
 			snow_lease_renewed_timestamp_seconds{source="orders"} gauge 1.80000000025e+09
 			snow_lease_renewals_total{source="orders"} counter 10
 			snow_lease_failures_total{source="orders"} counter 11
@@ -172,7 +173,7 @@ func TestSeveralSources(t *testing.T) {
 		t.Errorf("registered twice: %v", err)
 	}
 	families, err := registry.Gather()
-	if err != nil || len(families) != 31 {
+	if err != nil || len(families) != 32 {
 		t.Fatalf("%d families, %v", len(families), err)
 	}
 	for _, f := range families {
@@ -257,7 +258,7 @@ func Example() {
 
 	n, err := testutil.GatherAndCount(registry)
 	fmt.Println(n, err)
-	// Output: 16 <nil>
+	// Output: 17 <nil>
 }
 
 // start stands for Acquire and NewGenerator.
@@ -272,7 +273,7 @@ func ExampleGenerator() {
 func ExampleLease() {
 	_, lease := start()
 	fmt.Println(testutil.CollectAndCount(promsnow.Lease("orders", lease)))
-	// Output: 8
+	// Output: 9
 }
 
 // Segments over two databases.

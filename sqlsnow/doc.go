@@ -72,8 +72,8 @@
 //     after this one. The process was away for longer than its window.
 //   - regressed: the database forgot what it had confirmed. It was restored or
 //     lost history. If the row is still this lease's, its ceiling is put back.
-//   - lapsed: the window was over before it was renewed (with LossWindow > 0, or
-//     after Fence).
+//   - lapsed: the window was over before it was renewed (with LossWindow > 0), or
+//     had less than two minutes left after Fence.
 //   - vanished: the row is gone.
 //
 // The lease then acquires another number and changes to it at the start of a

@@ -125,7 +125,7 @@ const (
 	Displaced = Loss(protocol.Displaced) // another process has taken it after the window had ended
 	// the database forgot a window that it had confirmed: it was restored, or a failover lost history
 	Regressed = Loss(protocol.Regressed)
-	Lapsed    = Loss(protocol.Lapsed)   // the window ended before it was renewed (LossWindow > 0)
+	Lapsed    = Loss(protocol.Lapsed)   // the window ended before it was renewed (LossWindow > 0), or was near its end after Fence
 	Vanished  = Loss(protocol.Vanished) // the row is gone
 )
 

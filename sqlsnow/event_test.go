@@ -191,6 +191,31 @@ func TestLeaseStatsJSON(t *testing.T) {
 	}
 }
 
+// A lease is ready as long as ids last for half a minute, or for a tenth of a short window.
+func TestReady(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		window, left time.Duration
+		want         bool
+	}{
+		{"after a renewal", 10 * time.Minute, 10 * time.Minute, true},
+		{"before the next one", 10 * time.Minute, 9 * time.Minute, true},
+		{"half a minute before the end", 10 * time.Minute, 30 * time.Second, false},
+		{"a pinned number, before a renewal", 30 * time.Second, 18 * time.Second, true},
+		{"a pinned number, near the end", 30 * time.Second, 3 * time.Second, false},
+		{"the first window with a LossWindow, before a renewal", 20 * time.Second, 8 * time.Second, true},
+		{"the shortest window", 3 * time.Millisecond, 2 * time.Millisecond, true},
+		{"no id can be made", 10 * time.Minute, 0, false},
+		{"no lease yet", 0, 0, false},
+	} {
+		renewed := time.Now()
+		s := LeaseStats{Renewed: renewed, Ceiling: renewed.Add(tt.window), Left: tt.left}
+		if s.Window() != tt.window || s.Ready() != tt.want {
+			t.Errorf("%s: window %v, ready %t", tt.name, s.Window(), s.Ready())
+		}
+	}
+}
+
 // asking is a log handler that calls Stats of the lease that logs to it.
 type asking struct {
 	slog.Handler

@@ -14,9 +14,13 @@ import (
 // Fence makes it safe to lease worker numbers after a restore from a backup, when
 // the database has forgotten windows that processes still use. It moves the
 // ceiling of every number to the end of the longest window that could have been
-// granted before the call. Processes that hold a number go on and need not be
-// stopped. Until that window is over, new processes get a [*NoWorkerError], or
-// wait for the number that they asked for.
+// granted before the call. Processes that hold a number need not be stopped.
+// Those whose window lasts two minutes more go on. In the last two minutes of a
+// window, a clock can't tell whether somebody else had the number since, in
+// history that the restore removed. So those processes lose the number
+// ([Lapsed]), finish their window, and are like new ones. Until the longest
+// window is over, new processes get a [*NoWorkerError], or wait for the number
+// that they asked for.
 //
 // Call it after the restore, and let no Acquire reach the database before it has
 // returned. If the namespace has a LossWindow, Fence returns when the database

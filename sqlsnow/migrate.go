@@ -15,7 +15,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
-// Migrate makes the tables of this package and of package segments, for programs
+// Migrate makes the tables of this package and of packages segments and numbers, for programs
 // without a migration tool: it applies the files of package migrations that are
 // missing and records them in a table snow_migrations. If none is missing it
 // only reads, and needs no right but to read that table.

@@ -56,7 +56,7 @@ func answer(t *testing.T, db *sql.DB, query string) (text string) {
 
 const (
 	applied  = "SELECT COALESCE(GROUP_CONCAT(version, ' ', name ORDER BY version), '') FROM snow_migrations"
-	all      = "1 0001_snow_namespaces,2 0002_snow_workers,3 0003_snow_segments"
+	all      = "1 0001_snow_namespaces,2 0002_snow_workers,3 0003_snow_segments,4 0004_snow_numbers"
 	lock     = "CONCAT(DATABASE(), '.snow_migrations')"
 	lockFree = "SELECT IS_FREE_LOCK(" + lock + ")"
 	ours     = "SELECT COALESCE(GROUP_CONCAT(table_name ORDER BY table_name), '') FROM information_schema.tables WHERE table_schema = DATABASE()"
@@ -75,7 +75,7 @@ func wantMigrated(t *testing.T, db *sql.DB) {
 	if got := answer(t, db, applied); got != all {
 		t.Errorf("snow_migrations: got %q, want %q", got, all)
 	}
-	if got := answer(t, db, "SELECT (SELECT COUNT(*) FROM snow_namespaces) + (SELECT COUNT(*) FROM snow_workers) + (SELECT COUNT(*) FROM snow_segments)"); got != "0" {
+	if got := answer(t, db, "SELECT (SELECT COUNT(*) FROM snow_namespaces) + (SELECT COUNT(*) FROM snow_workers) + (SELECT COUNT(*) FROM snow_segments) + (SELECT COUNT(*) FROM snow_numbers)"); got != "0" {
 		t.Errorf("%s rows in new tables", got)
 	}
 	if answer(t, db, lockFree) != "1" {
@@ -127,6 +127,8 @@ func migrateColumns(t *testing.T, _ *dbtest.Server, dsn string) {
 		"snow_workers.holder":           "varchar 255 utf8mb4_bin ",
 		"snow_segments.tag":             "varchar 64 ascii_bin PRI",
 		"snow_segments.next_id":         "bigint ",
+		"snow_numbers.series":           "varchar 64 ascii_bin PRI",
+		"snow_numbers.last_number":      "bigint ",
 	} {
 		if got := answer(t, db, fmt.Sprintf(query, column)); got != want {
 			t.Errorf("%s: got %q, want %q", column, got, want)
@@ -286,8 +288,8 @@ func migrateAfterTool(t *testing.T, _ *dbtest.Server, dsn string) {
 		"made all tables":          {"DELETE FROM snow_migrations"},
 		"made all before":          {"DROP TABLE snow_migrations"},
 		"made the first":           {"DELETE FROM snow_migrations", "DROP TABLE snow_workers"},
-		"dropped all":              {"DROP TABLE snow_segments, snow_workers, snow_namespaces"},
-		"dropped the last":         {"DROP TABLE snow_segments"},
+		"dropped all":              {"DROP TABLE snow_numbers, snow_segments, snow_workers, snow_namespaces"},
+		"dropped the last":         {"DROP TABLE snow_numbers"},
 		"dropped and made one":     {"DROP TABLE snow_workers, snow_namespaces", "CREATE TABLE snow_workers LIKE kept"},
 		"recorded the second only": {"DELETE FROM snow_migrations WHERE version = 1"},
 	} {
@@ -401,7 +403,7 @@ func mock(t *testing.T, heard func(query string)) (*sql.DB, sqlmock.Sqlmock) {
 
 // noTables is what the server says about itself, its settings first.
 func noTables() *sqlmock.Rows {
-	row := []driver.Value{"1", "0", "1", "1", "0", "1", "1", "0", "1", "fsync", "1", "shop", "0", nil, nil, nil, nil}
+	row := []driver.Value{"1", "0", "1", "1", "0", "1", "1", "0", "1", "fsync", "1", "shop", "0", nil, nil, nil, nil, nil}
 	return sqlmock.NewRows(make([]string, len(row))).AddRow(row...)
 }
 
@@ -421,6 +423,8 @@ func TestMigrateWaitsAsLongAsContext(t *testing.T) {
 	m.ExpectExec("REPLACE INTO `shop`.snow_migrations").WithArgs(2, "0002_snow_workers").WillReturnResult(ok)
 	m.ExpectExec("CREATE TABLE IF NOT EXISTS `shop`.snow_segments").WillReturnResult(ok)
 	m.ExpectExec("REPLACE INTO `shop`.snow_migrations").WithArgs(3, "0003_snow_segments").WillReturnResult(ok)
+	m.ExpectExec("CREATE TABLE IF NOT EXISTS `shop`.snow_numbers").WillReturnResult(ok)
+	m.ExpectExec("REPLACE INTO `shop`.snow_migrations").WithArgs(4, "0004_snow_numbers").WillReturnResult(ok)
 	m.ExpectExec("COMMIT").WillReturnResult(ok)
 	m.ExpectExec("DO RELEASE_LOCK").WillReturnResult(ok)
 	migrate(t, db)

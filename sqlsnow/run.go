@@ -193,10 +193,13 @@ func (l *Lease) end(ctx context.Context, err error) (next uint64) {
 // [snow.ErrLeaseExpired], then the renewals, for whose end it waits. Then it
 // gives back the number, so that another process can have it at once. If that
 // fails, or ctx ends first, Close returns an error; the number is free when its
-// window ends. A [*LostError] says that the number was no longer this lease's,
+// window ends. If ctx has ended before the call, as that of
+// [os/signal.NotifyContext] has, Close takes 5 s instead. A [*LostError] says that the number was no longer this lease's,
 // which no renewal had noticed yet. Another Close returns the result of the first.
 func (l *Lease) Close(ctx context.Context) error {
 	l.closing.Do(func() {
+		ctx, cancel := dbserver.ToClose(ctx)
+		defer cancel()
 		if err := l.close(ctx); err != nil {
 			l.closeErr = fmt.Errorf("sqlsnow: close the lease of namespace %q: %w", l.config.Namespace, err)
 		}

@@ -23,6 +23,18 @@ type LeaseStats struct {
 	Err  error         `json:"-"` // of the last attempt; nil after a success
 }
 
+// shortest is how long ids must still last for Ready: a balancer that asks every 10 s, and takes the third no for an
+// answer, has stopped sending requests then.
+const shortest = 30 * time.Second
+
+// Window returns how long the window was when it was confirmed last: the namespace's Window or PinnedWindow, and
+// with a LossWindow less in the first minutes. Renewals are failing if less than a third of it is left.
+func (s LeaseStats) Window() time.Duration { return s.Ceiling.Sub(s.Renewed) }
+
+// Ready reports whether ids can be made, and go on for half a minute if no renewal succeeds any more, or for a tenth
+// of the window if that is less. It is for readiness probes, of every kind of lease. Liveness probes must not ask it.
+func (s LeaseStats) Ready() bool { return s.Left > min(shortest, s.Window()/10) }
+
 // MarshalJSON returns an object with the fields of s.
 func (s LeaseStats) MarshalJSON() ([]byte, error) {
 	type fields LeaseStats

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // all zones, also in an empty container
 
 	"github.com/shardsnow/snow/cmd/snow/command"
 )

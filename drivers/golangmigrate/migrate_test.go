@@ -83,7 +83,7 @@ func (w *world) want(t *testing.T, version uint, tables int) {
 	if version == 0 && !errors.Is(err, migrate.ErrNilVersion) || version != 0 && (err != nil || got != version || dirty) {
 		t.Errorf("version: got %d, dirty %v, %v; want %d", got, dirty, err, version)
 	}
-	for i, table := range []string{"snow_namespaces", "snow_workers", "snow_segments"} {
+	for i, table := range []string{"snow_namespaces", "snow_workers", "snow_segments", "snow_numbers"} {
 		want := i < tables
 		var n int
 		if err := w.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&n); (err == nil) != want {
@@ -105,38 +105,38 @@ var orders = map[string]func(*testing.T, *world){
 		done(t, w.tool.Steps(1))
 		w.want(t, 1, 1)
 		done(t, w.tool.Up())
-		w.want(t, 3, 3)
+		w.want(t, 4, 4)
 		if err := w.tool.Up(); !errors.Is(err, migrate.ErrNoChange) {
 			t.Errorf("up again: got %v, want %v", err, migrate.ErrNoChange)
 		}
 		done(t, w.tool.Steps(-1))
-		w.want(t, 2, 2)
+		w.want(t, 3, 3)
 		done(t, w.tool.Down())
 		w.want(t, 0, 0)
 		done(t, w.tool.Up())
-		w.want(t, 3, 3)
+		w.want(t, 4, 4)
 	},
 	"tool, then Migrate": func(t *testing.T, w *world) {
 		done(t, w.tool.Steps(1))
 		w.migrate(t)
-		w.want(t, 1, 3)
+		w.want(t, 1, 4)
 		done(t, w.tool.Up())
 		w.migrate(t)
-		w.want(t, 3, 3)
+		w.want(t, 4, 4)
 		done(t, w.tool.Down())
 		w.want(t, 0, 0)
 		w.migrate(t) // its record says that all was done
-		w.want(t, 0, 3)
+		w.want(t, 0, 4)
 	},
 	"Migrate, then tool": func(t *testing.T, w *world) {
 		w.migrate(t)
-		w.want(t, 0, 3)
+		w.want(t, 0, 4)
 		done(t, w.tool.Up())
-		w.want(t, 3, 3)
+		w.want(t, 4, 4)
 		done(t, w.tool.Steps(-1))
-		w.want(t, 2, 2)
+		w.want(t, 3, 3)
 		w.migrate(t)
-		w.want(t, 2, 3)
+		w.want(t, 3, 4)
 		done(t, w.tool.Up())
 		done(t, w.tool.Down())
 		w.want(t, 0, 0)

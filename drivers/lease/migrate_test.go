@@ -85,7 +85,7 @@ func list(t *testing.T, db *sql.DB, query string) (texts []string) {
 	return texts
 }
 
-var released = []string{"0001_snow_namespaces", "0002_snow_workers", "0003_snow_segments"}
+var released = []string{"0001_snow_namespaces", "0002_snow_workers", "0003_snow_segments", "0004_snow_numbers"}
 
 // wantMigrated checks what is recorded and that all tables are there and empty.
 func wantMigrated(t *testing.T, db *sql.DB) {
@@ -93,14 +93,14 @@ func wantMigrated(t *testing.T, db *sql.DB) {
 	if got := list(t, db, "SELECT name FROM snow_migrations ORDER BY version"); !slices.Equal(got, released) {
 		t.Errorf("snow_migrations: got %q, want %q", got, released)
 	}
-	if got := list(t, db, "SELECT namespace FROM snow_namespaces UNION ALL SELECT namespace FROM snow_workers UNION ALL SELECT tag FROM snow_segments"); len(got) != 0 {
+	if got := list(t, db, "SELECT namespace FROM snow_namespaces UNION ALL SELECT namespace FROM snow_workers UNION ALL SELECT tag FROM snow_segments UNION ALL SELECT series FROM snow_numbers"); len(got) != 0 {
 		t.Errorf("namespaces %q in new tables", got)
 	}
 }
 
 func wantNothing(t *testing.T, db *sql.DB) {
 	t.Helper()
-	for _, table := range []string{"snow_migrations", "snow_namespaces", "snow_workers", "snow_segments"} {
+	for _, table := range []string{"snow_migrations", "snow_namespaces", "snow_workers", "snow_segments", "snow_numbers"} {
 		var n int
 		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&n); err == nil {
 			t.Errorf("%s is there, with %d rows", table, n)

@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"gorm.io/gorm"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/opaque"
 )
 
 const (
@@ -18,10 +20,24 @@ const (
 	mostRows  = 200     // of a page
 )
 
-// An api answers requests from a store.
+// An api answers requests from a store. Clients see the texts of its codec in place of ids.
 type api struct {
 	store    *store
+	orders   *opaque.Codec
 	stopping atomic.Bool
+}
+
+// An orderView is what clients see of an Order. Its id tells them neither the time nor
+// how many orders there are.
+type orderView struct {
+	ID        opaque.ID `json:"id"`
+	Buyer     string    `json:"buyer"`
+	Item      string    `json:"item"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func (a *api) view(o Order) orderView {
+	return orderView{a.orders.Encode(o.ID), o.Buyer, o.Item, o.CreatedAt}
 }
 
 func (a *api) handler() http.Handler {
@@ -71,16 +87,16 @@ func (a *api) create(w http.ResponseWriter, r *http.Request) {
 	case order.Item != o.Item:
 		refuse(w, http.StatusUnprocessableEntity, "this Idempotency-Key belongs to another order of the buyer")
 	case created:
-		w.Header().Set("Location", "/orders/"+order.ID.String())
-		answer(w, http.StatusCreated, order)
+		w.Header().Set("Location", "/orders/"+a.orders.Encode(order.ID).Text())
+		answer(w, http.StatusCreated, a.view(order))
 	default:
-		answer(w, http.StatusOK, order)
+		answer(w, http.StatusOK, a.view(order))
 	}
 }
 
-// find answers with one order. The key says which database has it.
+// find answers with one order. Its text becomes its key, which says which database has it.
 func (a *api) find(w http.ResponseWriter, r *http.Request) {
-	id, err := snow.ParseID(r.PathValue("id"))
+	id, err := a.orders.Parse(r.PathValue("id"))
 	if err != nil {
 		refuse(w, http.StatusNotFound, "there is no such order")
 		return
@@ -92,7 +108,7 @@ func (a *api) find(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		fail(w, r, err)
 	default:
-		answer(w, http.StatusOK, order)
+		answer(w, http.StatusOK, a.view(order))
 	}
 }
 
@@ -102,7 +118,7 @@ func (a *api) page(w http.ResponseWriter, r *http.Request) {
 	q, after, limit := r.URL.Query(), snow.ID(0), 50
 	if text := q.Get("after"); text != "" {
 		var err error
-		if after, err = snow.ParseID(text); err != nil {
+		if after, err = a.orders.Parse(text); err != nil {
 			refuse(w, http.StatusBadRequest, err.Error())
 			return
 		}
@@ -120,11 +136,14 @@ func (a *api) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page := struct {
-		Orders []Order  `json:"orders"`
-		Next   *snow.ID `json:"next,omitempty"`
-	}{Orders: append([]Order{}, orders...)}
+		Orders []orderView `json:"orders"`
+		Next   opaque.ID   `json:"next,omitzero"`
+	}{Orders: make([]orderView, 0, len(orders))}
+	for _, o := range orders {
+		page.Orders = append(page.Orders, a.view(o))
+	}
 	if len(orders) == limit {
-		page.Next = &orders[limit-1].ID
+		page.Next = page.Orders[limit-1].ID
 	}
 	answer(w, http.StatusOK, page)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -22,7 +23,11 @@ func newAPI(t *testing.T) *api {
 			t.Error(err)
 		}
 	})
-	return &api{store: s}
+	orders, err := openKeys(filepath.Join(t.TempDir(), "keys"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &api{store: s, orders: orders}
 }
 
 // send sends one request and returns its answer. An empty key is not sent.
@@ -55,9 +60,10 @@ func TestAnswers(t *testing.T) {
 		{"no JSON", "POST", "/orders", "2", "tea", 400, "the body is no order"},
 		{"an id of the client", "POST", "/orders", "2", `{"id":"7","buyer":"ann","item":"tea"}`, 400, "the body is no order"},
 		{"too long", "POST", "/orders", "2", `{"buyer":"` + strings.Repeat("a", mostBytes) + `"}`, 400, "the body is no order"},
-		{"no such order", "GET", "/orders/7", "", "", 404, "no such order"},
+		{"no such order", "GET", "/orders/" + a.orders.Encode(7).Text(), "", "", 404, "no such order"},
 		{"no id", "GET", "/orders/x", "", "", 404, "no such order"},
-		{"a page", "GET", "/orders?limit=1", "", "", 200, `"next":"`},
+		{"a key of the database", "GET", "/orders/7", "", "", 404, "no such order"},
+		{"a page", "GET", "/orders?limit=1", "", "", 200, `"next":"ord_1`},
 		{"the last page", "GET", "/orders?limit=3", "", "", 200, `"item":"cup"`},
 		{"nobody's orders", "GET", "/orders?buyer=eve", "", "", 200, `{"orders":[]}`},
 		{"after what is no id", "GET", "/orders?after=x", "", "", 400, `"x`},

@@ -5,16 +5,17 @@
 //	go run ./examples/http-orders -dir /tmp/shop -addr 127.0.0.1:8080
 //
 //	curl -i -H 'Idempotency-Key: 7d1c' -d '{"buyer":"ann","item":"tea"}' http://127.0.0.1:8080/orders
-//	curl http://127.0.0.1:8080/orders/286467607756828714
+//	curl http://127.0.0.1:8080/orders/ord_11m6bp6t15r7nr7
 //	curl http://127.0.0.1:8080/orders?buyer=ann
 //	curl http://127.0.0.1:8080/orders?limit=20
 //
 // main.go starts and stops the service, store.go has the orders in their databases,
-// and api.go the answers to requests. The databases are SQLite files, so that
+// api.go the answers to requests, and keys.go the key of the ids that clients see. The databases are SQLite files, so that
 // nothing need be installed. With MySQL or PostgreSQL, only open in store.go differs.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -25,6 +26,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -54,12 +56,17 @@ func run(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	dir := flags.String("dir", ".", "folder of the databases, the same for all instances")
 	addr := flags.String("addr", "127.0.0.1:8080", "address to listen on; port 0 means any that is free")
 	databases := flags.Int("databases", 2, "how many databases have orders: 1, 2, 4, 8 or 16, the same for all instances")
+	keys := flags.String("keys", "", "file of the keys of ids that clients see, the same for all instances; without it, opaque.keys in the folder")
 	wait := flags.Duration("drain", drain, "time from SIGTERM to the end of new connections")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 
 	if err := os.MkdirAll(*dir, 0o700); err != nil {
+		return err
+	}
+	orders, err := openKeys(cmp.Or(*keys, filepath.Join(*dir, "opaque.keys")), *keys == "")
+	if err != nil {
 		return err
 	}
 	s, err := openStore(ctx, *dir, *databases)
@@ -76,7 +83,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	a := &api{store: s}
+	a := &api{store: s, orders: orders}
 	server := &http.Server{Handler: a.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

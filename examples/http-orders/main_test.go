@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/opaque"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -105,10 +107,11 @@ func (p *instance) end(s os.Signal) string {
 type client struct {
 	http.Client
 	instances []*instance
+	orders    *opaque.Codec // of the keys that the instances made
 }
 
 // post sends an order until it is stored, and returns the answer and its status.
-func (c *client) post(t *testing.T, first int, key, buyer, item string) (o Order, status int, err error) {
+func (c *client) post(t *testing.T, first int, key, buyer, item string) (o orderView, status int, err error) {
 	body, err := json.Marshal(map[string]string{"buyer": buyer, "item": item})
 	if err != nil {
 		return o, 0, err
@@ -150,12 +153,26 @@ func (c *client) get(t *testing.T, path string, into any) {
 	}
 }
 
+// key returns the key that an order has in its database.
+func (c *client) key(t *testing.T, o orderView) snow.ID {
+	t.Helper()
+	id, err := c.orders.Decode(o.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
 // Two instances start at the same time on databases that do not exist. One is
 // killed while clients send orders. Each order is stored once, whatever was lost.
 func TestOneInstanceIsKilled(t *testing.T) {
 	const clients, each, killedAfter = 4, 50, 60
 	dir := t.TempDir()
 	c := &client{Client: http.Client{Timeout: 20 * time.Second}, instances: startAll(t, dir, 2)}
+	var err error
+	if c.orders, err = openKeys(filepath.Join(dir, "opaque.keys"), false); err != nil {
+		t.Fatal(err)
+	}
 	victim, survivor := c.instances[0], c.instances[1]
 	if victim.worker == survivor.worker {
 		t.Fatalf("both instances have the worker number %d", victim.worker)
@@ -163,7 +180,7 @@ func TestOneInstanceIsKilled(t *testing.T) {
 
 	var answers atomic.Int64
 	var mu sync.Mutex
-	stored := make(map[snow.ID]Order)
+	stored := make(map[opaque.ID]orderView)
 	var wg sync.WaitGroup
 	for n := range clients {
 		wg.Go(func() {
@@ -183,7 +200,7 @@ func TestOneInstanceIsKilled(t *testing.T) {
 				// A client that lost the answer sends the request again.
 				again, status, err := c.post(t, n+i, key, buyer, item)
 				if err != nil || again.ID != o.ID || status != http.StatusOK {
-					t.Errorf("request %s, sent again: order %d, status %d, %v, want order %d", key, again.ID, status, err, o.ID)
+					t.Errorf("request %s, sent again: order %s, status %d, %v, want order %s", key, again.ID, status, err, o.ID)
 				}
 				mu.Lock()
 				stored[o.ID] = o
@@ -199,7 +216,7 @@ func TestOneInstanceIsKilled(t *testing.T) {
 		t.Errorf("%d requests have %d different keys", clients*each, len(stored))
 	}
 	wantPages(t, c, stored)
-	wantOrigins(t, stored, victim.worker, survivor.worker)
+	wantOrigins(t, c, stored, victim.worker, survivor.worker)
 
 	// The survivor stops as in a rolling restart, and gives its number back. The victim's
 	// number is still leased, so its successor gets another one.
@@ -216,21 +233,21 @@ func TestOneInstanceIsKilled(t *testing.T) {
 }
 
 // wantPages reads all orders in pages, the orders of each buyer in pages, and each order by its key.
-func wantPages(t *testing.T, c *client, stored map[snow.ID]Order) {
+func wantPages(t *testing.T, c *client, stored map[opaque.ID]orderView) {
 	t.Helper()
-	read := func(query string) (all []Order) {
-		next := new(snow.ID)
-		for next != nil {
+	read := func(query string) (all []orderView) {
+		for after := ""; ; {
 			var page struct {
-				Orders []Order
-				Next   *snow.ID
+				Orders []orderView
+				Next   opaque.ID
 			}
-			c.get(t, fmt.Sprintf("/orders?limit=30&after=%d%s", *next, query), &page)
-			all, next = append(all, page.Orders...), page.Next
+			c.get(t, "/orders?limit=30&after="+after+query, &page)
+			if all, after = append(all, page.Orders...), page.Next.Text(); after == "" {
+				return all
+			}
 		}
-		return all
 	}
-	ascends := func(a, b Order) int { return int(a.ID - b.ID) }
+	ascends := func(a, b orderView) int { return int(c.key(t, a) - c.key(t, b)) }
 	all := read("")
 	if len(all) != len(stored) || !slices.IsSortedFunc(all, ascends) {
 		t.Errorf("the pages have %d orders, ascending %t, want %d", len(all), slices.IsSortedFunc(all, ascends), len(stored))
@@ -240,9 +257,9 @@ func wantPages(t *testing.T, c *client, stored map[snow.ID]Order) {
 		if want := stored[o.ID]; o.Buyer != want.Buyer || o.Item != want.Item {
 			t.Errorf("a page has %+v, want %+v", o, want)
 		}
-		var one Order
-		if c.get(t, "/orders/"+o.ID.String(), &one); one.Item != o.Item {
-			t.Errorf("order %d is %+v", o.ID, one)
+		var one orderView
+		if c.get(t, "/orders/"+o.ID.Text(), &one); one.Item != o.Item {
+			t.Errorf("order %s is %+v", o.ID, one)
 		}
 		buyers[o.Buyer]++
 	}
@@ -254,14 +271,15 @@ func wantPages(t *testing.T, c *client, stored map[snow.ID]Order) {
 }
 
 // wantOrigins checks that both instances made keys, for both databases.
-func wantOrigins(t *testing.T, stored map[snow.ID]Order, want ...uint64) {
+func wantOrigins(t *testing.T, c *client, stored map[opaque.ID]orderView, want ...uint64) {
 	t.Helper()
 	bits, err := layout()
 	if err != nil {
 		t.Fatal(err)
 	}
 	origins := make(map[string]int)
-	for id, o := range stored {
+	for _, o := range stored {
+		id := c.key(t, o)
 		p, err := bits.Decompose(id)
 		if err != nil || p.Shard != snow.HashShard(o.Buyer)%16 {
 			t.Errorf("order %d of %s: %+v, %v", id, o.Buyer, p, err)

@@ -23,11 +23,11 @@ import (
 // An Order is stored in the database of its buyer. Its key carries the shard of the
 // buyer, so the key alone leads to that database, too.
 type Order struct {
-	ID        snow.ID   `gorm:"primaryKey;not null" snow:"shard=Buyer" json:"id"` // a string in JSON
-	Buyer     string    `gorm:"size:64;not null;uniqueIndex:request" json:"buyer"`
-	Request   string    `gorm:"size:64;not null;uniqueIndex:request" json:"-"` // the Idempotency-Key of the client
-	Item      string    `gorm:"size:200;not null" json:"item"`
-	CreatedAt time.Time `json:"created_at"`
+	ID        snow.ID `gorm:"primaryKey;not null" snow:"shard=Buyer"`
+	Buyer     string  `gorm:"size:64;not null;uniqueIndex:request"`
+	Request   string  `gorm:"size:64;not null;uniqueIndex:request"` // the Idempotency-Key of the client
+	Item      string  `gorm:"size:200;not null"`
+	CreatedAt time.Time
 }
 
 // layout returns the meaning of the bits of a key. It never changes. It has bits for
@@ -133,7 +133,7 @@ func (s *store) close(ctx context.Context) (err error) {
 
 // ready reports whether there will be keys for another minute even if the
 // lease database can't be reached any more.
-func (s *store) ready() bool { return s.lease.Stats().Left > time.Minute }
+func (s *store) ready() bool { return s.lease.Stats().Ready() }
 
 // of returns the database of a buyer.
 func (s *store) of(ctx context.Context, buyer string) *gorm.DB {

@@ -96,7 +96,7 @@ func (silent) Begin() (driver.Tx, error)                    { return silent{}, n
 func (silent) Commit() error                                { return nil }
 func (silent) Rollback() error                              { return nil }
 func (silent) QueryContext(context.Context, string, []driver.NamedValue) (driver.Rows, error) {
-	return &noRows{query: "SELECT *"}, nil
+	return &someRows{query: "SELECT *"}, nil
 }
 
 func (silent) ExecContext(context.Context, string, []driver.NamedValue) (driver.Result, error) {

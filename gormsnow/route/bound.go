@@ -3,6 +3,7 @@ package route
 import (
 	"context"
 	"database/sql"
+	"reflect"
 	"strings"
 
 	"gorm.io/gorm"
@@ -13,8 +14,8 @@ const hintKey = "gormsnow:route"
 
 // A hint says what the conditions of a statement need not tell.
 type hint struct {
-	kind    hintKind
 	shard   uint64
+	kind    hintKind
 	replica bool
 }
 
@@ -60,6 +61,10 @@ func session(db *gorm.DB, change func(*hint)) *gorm.DB {
 }
 
 func hintOf(stmt *gorm.Statement) (h hint) {
+	// A first look into a sync.Map allocates, and most statements have no settings.
+	if reflect.ValueOf(&stmt.Settings).Elem().IsZero() {
+		return h
+	}
 	if v, ok := stmt.Settings.Load(hintKey); ok {
 		h, _ = v.(hint)
 	}
@@ -87,9 +92,7 @@ type bound struct {
 	from   bool // the caller has added a FROM clause
 	known  *model
 	sql    string
-	args   []any
 	found  found
-	few    [4]uint64 // for sets of one shard
 
 	decided   bool
 	replica   bool
@@ -98,10 +101,8 @@ type bound struct {
 	databases []int // if they are several
 }
 
-// reader returns one of the statement's SQL.
-func (b *bound) reader(m *model) reader {
-	return reader{scanner: scanner{sql: b.sql, dialect: b.rules.dialect}, model: m, table: b.stmt.Table, args: b.args, few: b.few[:]}
-}
+// text returns what the rules read.
+func (b *bound) text(m *model) text { return text{b.sql, b.stmt.Table, m, b.op == opCreate} }
 
 // model returns the statement's model, or nil.
 func (b *bound) model() *model {

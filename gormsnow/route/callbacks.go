@@ -2,6 +2,7 @@ package route
 
 import (
 	"fmt"
+	"hash/maphash"
 	"reflect"
 
 	"gorm.io/gorm"
@@ -24,7 +25,12 @@ func newRules(db *gorm.DB, layout snow.Layout, global map[reflect.Type]bool) (*r
 			return nil, fmt.Errorf("the plugin makes keys of the layout %s, and the shards have %s", p.Layout(), layout)
 		}
 	}
-	return &rules{layout: layout, dialect: db.Name(), global: global, tables: make(map[string]*model)}, nil
+	r := &rules{layout: layout, dialect: db.Name(), global: global, tables: make(map[string]*model)}
+	r.read.seed = maphash.MakeSeed()
+	for i := range uint64(1) << min(layout.Bits().Shard, 12) {
+		r.each = append(r.each, i)
+	}
+	return r, nil
 }
 
 // register adds a callback just before GORM executes a statement, and unbind just after. It must name both

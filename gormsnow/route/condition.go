@@ -1,7 +1,6 @@
 package route
 
 import (
-	"slices"
 	"strings"
 
 	"gorm.io/gorm/schema"
@@ -16,21 +15,17 @@ type reader struct {
 	token
 	model *model
 	table string
-	args  []any
 
 	found found
 	depth int
-	few   []uint64 // for sets of one shard
-	used  int
 }
 
-// read returns the shards that the WHERE clause of a SELECT, UPDATE or DELETE leads to, or why the statement
-// can't be read.
-func (r *reader) read() (set, string) {
+// read returns the WHERE clause of a SELECT, UPDATE or DELETE.
+func (r *reader) read() (rows *condition) {
 	r.advance() // SELECT, UPDATE or DELETE
 	r.found.selects = r.kind == query
 	if r.kind == with {
-		return set{}, "it begins with WITH or TABLE"
+		r.refuse("it begins with WITH or TABLE")
 	}
 	r.advance()
 	for from := false; r.kind != end && r.kind != where && r.kind != tail && r.kind != last; r.advance() {
@@ -49,10 +44,9 @@ func (r *reader) read() (set, string) {
 		}
 		r.look()
 	}
-	var shards set
 	if r.kind == where {
 		r.advance()
-		shards = r.or()
+		rows = r.or()
 	}
 	for inner := false; r.kind != end; r.advance() {
 		r.found.note(r.token, r.found.limited)
@@ -72,10 +66,14 @@ func (r *reader) read() (set, string) {
 		}
 		r.look()
 	}
-	if r.refused == "" && r.values != len(r.args) {
-		r.refuse("it has another number of placeholders than of values")
+	return rows
+}
+
+// skim looks whether an INSERT can be read.
+func (r *reader) skim() {
+	for r.advance(); r.kind != end; r.advance() {
+		r.look()
 	}
-	return shards, r.refused
 }
 
 func (r *reader) advance() { r.token = r.next() }
@@ -90,22 +88,22 @@ func (r *reader) look() {
 	}
 }
 
-func (r *reader) or() set {
-	s := r.and()
+func (r *reader) or() *condition {
+	c := r.and()
 	for r.kind == or {
 		r.advance()
-		s = join(s, r.and())
+		c = either(c, r.and())
 	}
-	return s
+	return c
 }
 
-func (r *reader) and() set {
-	s := r.term()
+func (r *reader) and() *condition {
+	c := r.term()
 	for r.kind == and {
 		r.advance()
-		s = meet(s, r.term())
+		c = both(c, r.term())
 	}
-	return s
+	return c
 }
 
 // ends reports whether a condition can end here.
@@ -118,111 +116,99 @@ func (r *reader) ends() bool {
 }
 
 // term reads what stands between AND and OR.
-func (r *reader) term() set {
+func (r *reader) term() *condition {
 	switch r.kind {
 	case not:
 		r.advance()
 		r.term()
-		return set{}
+		return nil
 	case opened:
-		if s, ok := r.tuple(); ok {
-			return s
+		if c, ok := r.tuple(); ok {
+			return c
 		}
 		if r.depth++; r.depth > 100 {
 			r.refuse("it has more than 100 parentheses within each other")
 		}
 		r.advance()
-		s := r.or()
+		c := r.or()
 		r.depth--
 		if r.kind != closed {
 			r.refuse("its parentheses can't be read")
 		}
 		r.advance()
 		if r.ends() {
-			return s
+			return c
 		}
 		r.skip()
-		return set{}
+		return nil
 	}
 	if r.ends() {
 		r.refuse("a condition is empty")
-		return set{}
+		return nil
 	}
-	s := r.comparison()
+	c := r.comparison()
 	if !r.ends() {
 		r.skip()
-		return set{}
+		return nil
 	}
-	return s
+	return c
 }
 
 // comparison reads column = ?, ? = column and column IN (?, …).
-func (r *reader) comparison() set {
+func (r *reader) comparison() *condition {
 	if r.kind == value {
 		arg := r.arg
 		if r.advance(); r.kind != equal {
-			return set{}
+			return nil
 		}
 		r.advance()
 		f, ok := r.column()
 		if !ok {
-			return set{}
+			return nil
 		}
-		return r.is(f, arg)
+		return equals(f, arg)
 	}
 	f, ok := r.column()
 	if !ok {
-		return set{}
+		return nil
 	}
 	switch r.kind {
 	case equal:
 		if r.advance(); r.kind != value {
-			return set{}
+			return nil
 		}
-		s := r.is(f, r.arg)
+		c := equals(f, r.arg)
 		r.advance()
-		return s
+		return c
 	case in:
 		if r.advance(); r.kind != opened {
-			return set{}
+			return nil
 		}
-		s := set{known: true}
+		c := equals(f)
 		for first := true; ; first = false {
 			if r.advance(); r.kind == name && first && strings.EqualFold(r.text, "NULL") {
 				if r.advance(); r.kind == closed { // GORM's empty list
 					r.advance()
-					return s
+					return c
 				}
 			}
 			if r.kind != value {
 				r.rest()
-				return set{}
+				return nil
 			}
-			s = r.oneOf(s, f, r.arg)
+			c.add(r.arg)
 			switch r.advance(); r.kind {
 			case comma:
 			case closed:
 				r.advance()
-				return s
+				return c
 			default:
 				r.rest()
-				return set{}
+				return nil
 			}
 		}
 	}
-	return set{}
-}
-
-// oneOf adds the shard of a value to a set.
-func (r *reader) oneOf(s set, f *schema.Field, arg int) set {
-	one := r.is(f, arg)
-	if !s.known || !one.known {
-		return set{}
-	}
-	if i, ok := slices.BinarySearch(s.shards, one.shards[0]); !ok {
-		s.shards = slices.Insert(s.shards, i, one.shards[0])
-	}
-	return s
+	return nil
 }
 
 // rest leaves the parentheses that are open.
@@ -237,23 +223,6 @@ func (r *reader) rest() {
 	if r.kind == closed {
 		r.advance()
 	}
-}
-
-// is returns the shard of the rows whose column has the value.
-func (r *reader) is(f *schema.Field, arg int) set {
-	if f == nil || arg >= len(r.args) {
-		return set{}
-	}
-	shard, ok := r.model.shard(f, r.args[arg])
-	switch {
-	case !ok:
-		return set{}
-	case r.used == len(r.few):
-		return set{true, []uint64{shard}}
-	}
-	r.few[r.used] = shard
-	r.used++
-	return set{true, r.few[r.used-1 : r.used : r.used]}
 }
 
 // column reads the name of a column. The field is nil if the column does not give the shard.
@@ -277,44 +246,40 @@ func (r *reader) column() (*schema.Field, bool) {
 }
 
 // tuple reads (column, …) IN ((?, …), …), which GORM writes for composite keys.
-func (r *reader) tuple() (set, bool) {
+func (r *reader) tuple() (*condition, bool) {
 	before, at := r.scanner, r.token
-	back := func() (set, bool) {
+	back := func() (*condition, bool) {
 		r.scanner, r.token = before, at
-		return set{}, false
+		return nil, false
 	}
-	var fields []*schema.Field
+	var columns []*condition
 	for {
 		r.advance()
 		f, ok := r.column()
 		if !ok || r.kind != comma && r.kind != closed {
 			return back()
 		}
-		fields = append(fields, f)
+		columns = append(columns, equals(f))
 		if r.kind == closed {
 			break
 		}
 	}
-	if r.advance(); len(fields) < 2 || r.kind != in {
+	if r.advance(); len(columns) < 2 || r.kind != in {
 		return back()
 	}
 	if r.advance(); r.kind != opened {
 		return back()
 	}
-	sets := make([]set, len(fields))
-	for i := range sets {
-		sets[i].known = true
-	}
 	for {
 		if r.advance(); r.kind != opened {
 			return back()
 		}
-		for i, f := range fields {
+		for i, c := range columns {
 			if r.advance(); r.kind != value {
 				return back()
 			}
-			sets[i] = r.oneOf(sets[i], f, r.arg)
-			if r.advance(); r.kind != comma && i < len(fields)-1 || r.kind != closed && i == len(fields)-1 {
+			c.add(r.arg)
+			if r.advance(); r.kind != comma && i < len(columns)-1 || r.kind != closed && i == len(columns)-1 {
 				return back()
 			}
 		}
@@ -328,11 +293,11 @@ func (r *reader) tuple() (set, bool) {
 	if r.advance(); !r.ends() {
 		return back()
 	}
-	s := sets[0]
-	for _, other := range sets[1:] {
-		s = meet(s, other)
+	var all *condition
+	for _, c := range columns {
+		all = both(all, c)
 	}
-	return s, true
+	return all, true
 }
 
 // skip leaves a condition that is not understood.

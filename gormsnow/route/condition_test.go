@@ -8,7 +8,7 @@ import (
 
 // BenchmarkRead measures the reader alone.
 func BenchmarkRead(b *testing.B) {
-	m := fuzzedModel(b)
+	m, r := fuzzedModel(b), new(rules)
 	id := snow.ID(1<<40 + 5)
 	for _, c := range []struct {
 		name, sql string
@@ -21,8 +21,8 @@ func BenchmarkRead(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				r := reader{scanner: scanner{sql: c.sql, dialect: "mysql"}, model: m, table: "fuzzed", args: c.args}
-				if s, refused := r.read(); refused != "" || len(s.shards) != 1 {
+				said := text{c.sql, "fuzzed", m, false}.read("mysql")
+				if s, refused := r.shards(said, c.args); refused != "" || len(s.shards) != 1 {
 					b.Fatal(s, refused)
 				}
 			}

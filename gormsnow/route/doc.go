@@ -78,7 +78,8 @@
 //	stats.go log.go           RouterOf; LogHandler
 //	explain.go                Explain
 //	statement.go join.go      the shards of a statement; tables of many-to-many associations
-//	condition.go tokens.go    the shards of a WHERE clause
+//	condition.go tokens.go    the conditions of a WHERE clause that tell shards
+//	reading.go                what was read of a text, kept; the shards of conditions with their values
 //	set.go select.go          sets of shards; what a SELECT has beside conditions
 //	model.go errors.go        the shard of a value; Error
 package route

@@ -104,7 +104,7 @@ func generator(t testing.TB) *snow.Generator {
 	return g
 }
 
-// A fake is a database that answers at once: a row of zeros to a count, no rows to other queries, one row affected.
+// A fake is a database that answers at once: its rows to queries, one row affected.
 type fake struct {
 	mu       sync.Mutex
 	sent     []string
@@ -112,6 +112,7 @@ type fake struct {
 	fails    error    // of queries
 	hangs    bool     // queries wait for the end of their context
 	breaks   error    // instead of the first row
+	rows     [][]driver.Value
 }
 
 func (f *fake) add(text string) {
@@ -147,7 +148,7 @@ func (f *fake) QueryContext(ctx context.Context, query string, _ []driver.NamedV
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	return &noRows{query, f.breaks}, f.fails
+	return &someRows{query, f.breaks, f.rows}, f.fails
 }
 
 func (f *fake) ExecContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Result, error) {
@@ -171,12 +172,13 @@ func (p prepared) Query([]driver.Value) (driver.Rows, error) {
 	return p.f.QueryContext(context.Background(), p.query, nil)
 }
 
-type noRows struct {
+type someRows struct {
 	query  string
 	breaks error
+	rows   [][]driver.Value
 }
 
-func (r *noRows) Columns() (names []string) {
+func (r *someRows) Columns() (names []string) {
 	list, _, _ := strings.Cut(r.query, " FROM ")
 	for column := range strings.SplitSeq(strings.TrimPrefix(list, "SELECT "), ",") {
 		if column == "*" {
@@ -186,12 +188,17 @@ func (r *noRows) Columns() (names []string) {
 	}
 	return names
 }
-func (*noRows) Close() error { return nil }
-func (r *noRows) Next([]driver.Value) error {
-	if r.breaks != nil {
+func (*someRows) Close() error { return nil }
+func (r *someRows) Next(row []driver.Value) error {
+	switch {
+	case r.breaks != nil:
 		return r.breaks
+	case len(r.rows) == 0:
+		return io.EOF
 	}
-	return io.EOF
+	copy(row, r.rows[0])
+	r.rows = r.rows[1:]
+	return nil
 }
 
 // databases returns n databases with the plugin, and the mapping to them.

@@ -46,8 +46,8 @@ func FuzzRead(f *testing.F) {
 		for i := range args {
 			args[i] = snow.ID(1<<40 + int64(i%16))
 		}
-		r := reader{scanner: scanner{sql: "SELECT * FROM fuzzed WHERE " + condition, dialect: name}, model: m, table: "fuzzed", args: args}
-		found, refused := r.read()
+		var r rules
+		found, refused := r.shards(text{"SELECT * FROM fuzzed WHERE " + condition, "fuzzed", m, false}.read(name), args)
 		switch {
 		case refused != "" || !found.known:
 			return
@@ -57,8 +57,8 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%q tells %v", condition, found.shards)
 		}
 		// What is joined by OR makes nothing narrower.
-		wider := reader{scanner: scanner{sql: "SELECT * FROM fuzzed WHERE (" + condition + ") OR x = 1", dialect: name}, model: m, table: "fuzzed", args: args}
-		if also, refused := wider.read(); refused == "" && also.known {
+		wider := text{"SELECT * FROM fuzzed WHERE (" + condition + ") OR x = 1", "fuzzed", m, false}.read(name)
+		if also, refused := r.shards(wider, args); refused == "" && also.known {
 			t.Errorf("%q and more tells %v", condition, also.shards)
 		}
 	})

@@ -150,7 +150,7 @@ func (r *rules) through(b *bound, rows *model) (found set, refused string) {
 					one = set{}
 					break
 				}
-				one = join(one, set{true, []uint64{shard}})
+				one.add(r.one(shard))
 			}
 			found = meet(found, one)
 		}

@@ -57,6 +57,12 @@ type (
 		Name  string
 		Hands []Product `gorm:"many2many:crew_hands;foreignKey:Name;joinForeignKey:CrewName"`
 	}
+	BasketProduct struct { // a model of the table, which the association does not know
+		BasketID  snow.ID `gorm:"primaryKey"`
+		ProductID int     `gorm:"primaryKey"`
+		Basket    *Basket
+		Product   *Product
+	}
 	Loose struct { // whose table has nothing that tells a shard
 		ID       snow.ID `gorm:"primaryKey;not null" snow:"shard=Name"`
 		Name     string
@@ -83,6 +89,11 @@ func TestAssociations(t *testing.T) {
 		_ = tx.AddError(err)
 		return tx
 	}
+	through := func(db *gorm.DB, table clause.Table, column clause.Column) *gorm.DB {
+		return db.Clauses(clause.From{Joins: []clause.Join{{Table: table, ON: clause.Where{Exprs: []clause.Expression{clause.Eq{Column: column, Value: base + 5}}}}}})
+	}
+	owner := clause.Column{Table: "basket_products", Name: "basket_id"}
+	const ownFrom = "route: query route_test.Product: the shard is unknown: it has a FROM clause of its own: write it otherwise, or name the shard with On"
 	const elsewhere = "route: query route_test.User: the shard is unknown: rows of route_test.User may be in other shards than their rows of \"basket_holders\": preload them: write it otherwise, or name the shard with On"
 	const association = "route: create route_test.Product: the shard is unknown: its rows are in every database, and an association would write them: leave them out with Omit"
 	const both = "route: query many2many:club_members: the shard is unknown: route_test.Club.Members and route_test.Member.Clubs have it as the table of an association, and its rows would be in the shards of either: drop one of the associations"
@@ -170,6 +181,21 @@ func TestAssociations(t *testing.T) {
 					ON: clause.Where{Exprs: []clause.Expression{clause.Eq{Column: clause.Column{Table: "basket_products", Name: "basket_id"}, Value: base + 5}}},
 				}}}).Find(&[]Product{})
 			}, nil, "route: query route_test.Product: the shard is unknown: it has a FROM clause of its own: write it otherwise, or name the shard with On"},
+			{"join of that table", func(db *gorm.DB) *gorm.DB {
+				return through(db, clause.Table{Name: "basket_products"}, owner).Find(&[]Product{})
+			}, []uint64{5}, ""},
+			{"join with an alias", func(db *gorm.DB) *gorm.DB {
+				return through(db, clause.Table{Name: "basket_products", Alias: "b"}, owner).Find(&[]Product{})
+			}, nil, ownFrom},
+			{"two joins", func(db *gorm.DB) *gorm.DB {
+				return through(db.Joins("CROSS JOIN users"), clause.Table{Name: "basket_products"}, owner).Find(&[]Product{})
+			}, nil, ownFrom},
+			{"join by a column of another table", func(db *gorm.DB) *gorm.DB {
+				return through(db, clause.Table{Name: "basket_products"}, clause.Column{Table: "others", Name: "basket_id"}).Find(&[]Product{})
+			}, nil, `route: query route_test.Product: the shard is unknown: it joins "basket_products" without a condition on BasketID: write it otherwise, or name the shard with On`},
+			{"another model of that table", func(db *gorm.DB) *gorm.DB {
+				return db.Find(&[]BasketProduct{}, "basket_id = ?", base+5)
+			}, nil, "route: query route_test.BasketProduct: the shard is unknown: it has no shard tag: give its key one"},
 			{"join without the owner", func(db *gorm.DB) *gorm.DB {
 				return db.Clauses(clause.From{Joins: []clause.Join{{
 					Table: clause.Table{Name: "basket_products"},

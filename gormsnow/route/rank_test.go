@@ -9,7 +9,48 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 )
+
+// TestOrderings has where databases put NULL.
+func TestOrderings(t *testing.T) {
+	for dialect, last := range map[string]bool{"mysql": false, "sqlite": false, "postgres": true} {
+		b := &bound{rules: &rules{dialect: dialect}, stmt: new(gorm.Statement)}
+		if o, refused := orderingOf(b, fuzzedModel(t)); refused != "" || o.nullsLast != last {
+			t.Errorf("%s: %v %s", dialect, o.nullsLast, refused)
+		}
+	}
+}
+
+// TestMeasured has columns by whose values rows are merged.
+func TestMeasured(t *testing.T) {
+	moments, whole := reflect.TypeFor[time.Time](), reflect.TypeFor[int]()
+	for _, c := range []struct {
+		dialect, column string
+		field           reflect.Type
+		want            measure
+	}{
+		{"mysql", "datetime(3)", moments, moment},
+		{"postgres", "timestamptz", moments, moment},
+		{"postgres", "timestamp with time zone", moments, moment},
+		{"mysql", "timestamp", moments, unmeasured}, // an hour may come twice
+		{"sqlite", "time", moments, unmeasured},     // texts
+		{"sqlite", "datetime", moments, unmeasured},
+		{"sqlite", "integer", whole, number},
+		{"mysql", "BIGINT UNSIGNED", whole, number},
+		{"mysql", "decimal(10,2)", whole, number},
+		{"postgres", "numeric", reflect.TypeFor[string](), unmeasured},
+		{"mysql", "varchar(20)", whole, unmeasured},
+		{"mysql", "bool", whole, unmeasured},
+	} {
+		f := &schema.Field{DataType: schema.DataType(c.column), IndirectFieldType: c.field}
+		if got := measured(f, c.dialect); got != c.want {
+			t.Errorf("%s of %s: got %d, want %d", c.column, c.dialect, got, c.want)
+		}
+	}
+}
 
 // TestRanks compares values that drivers give for one number or time.
 func TestRanks(t *testing.T) {

@@ -67,6 +67,9 @@ func TestReplicas(t *testing.T) {
 		{"raw write in front", func(db *gorm.DB) error {
 			return route.On(db, 0).Raw("WITH d AS (DELETE FROM x RETURNING id) SELECT id FROM d").Scan(&[]Order{}).Error
 		}, []uint64{0}, nil},
+		{"raw, two queries", func(db *gorm.DB) error {
+			return route.On(db, 0).Raw("SELECT 1 FROM x UNION TABLE y").Scan(&[]Order{}).Error
+		}, []uint64{0}, nil},
 		{"raw into", func(db *gorm.DB) error { return route.On(db, 0).Raw("SELECT 1 INTO @x").Scan(&[]Order{}).Error }, []uint64{0}, nil},
 		{"raw, two statements", func(db *gorm.DB) error {
 			return route.On(db, 0).Raw("SELECT 1 FROM x; DELETE FROM x").Scan(&[]Order{}).Error

@@ -125,7 +125,7 @@ func rules(t testing.TB) []rule {
 		{"collate", find("buyer_id = ? COLLATE binary", id), nil, nothing},
 		{"parentheses, and more", find("(buyer_id = ?) = FALSE", id), nil, nothing},
 		{"hint", func(db *gorm.DB) *gorm.DB {
-			return db.Clauses(comment{"USE INDEX (buyer) /* fast */"}).Find(&[]Order{}, "buyer_id = ?", id)
+			return db.Clauses(after{"FROM", "USE INDEX (buyer) /* fast */"}).Find(&[]Order{}, "buyer_id = ?", id)
 		}, []uint64{5}, ""},
 		{"where, or", func(db *gorm.DB) *gorm.DB {
 			return db.Where("buyer_id = ?", id).Or("state = ?", "x").Find(&[]Order{})
@@ -187,6 +187,13 @@ func rules(t testing.TB) []rule {
 		{"joined, same shard", func(db *gorm.DB) *gorm.DB {
 			return db.Joins("Buyer").Where("orders.buyer_id = ?", id).Find(&[]Order{})
 		}, []uint64{5}, ""},
+		{"joined, by an expression", func(db *gorm.DB) *gorm.DB {
+			tx := db.Session(&gorm.Session{})
+			buyers := clause.LeftJoin.AssociationFrom("Buyer", clause.Expr{SQL: "users"}).As("Buyer")
+			_, err := gorm.G[Order](tx).Joins(buyers, nil).Where("orders.buyer_id = ?", id).Find(t.Context())
+			_ = tx.AddError(err)
+			return tx
+		}, nil, unrouted + `the join "Buyer" is text or many-to-many` + otherwise},
 		{"joined, many to many", func(db *gorm.DB) *gorm.DB {
 			return db.Joins("Related").Where("topics.owner_id = ?", id).Find(&[]Topic{})
 		}, nil, `route: query route_test.Topic: the shard is unknown: the join "Related" is text or many-to-many` + otherwise},
@@ -233,10 +240,10 @@ func rules(t testing.TB) []rule {
 		}, nil, unrouted + "its table is an expression: name the shard with On, or ask all shards with Scatter"},
 		{"or after a limit", find("buyer_id = ? LIMIT 1\nOR state = ?", id, "x"), nil, unrouted + "the end of its condition can't be told" + otherwise},
 		{"two tables, by a hint", func(db *gorm.DB) *gorm.DB {
-			return db.Clauses(comment{", users"}).Where("orders.buyer_id = ?", id).Find(&[]Order{})
+			return db.Clauses(after{"FROM", ", users"}).Where("orders.buyer_id = ?", id).Find(&[]Order{})
 		}, nil, unrouted + "it is about several tables" + otherwise},
 		{"joined, by a hint", func(db *gorm.DB) *gorm.DB {
-			return db.Clauses(comment{"JOIN users"}).Where("orders.buyer_id = ?", id).Find(&[]Order{})
+			return db.Clauses(after{"FROM", "JOIN users"}).Where("orders.buyer_id = ?", id).Find(&[]Order{})
 		}, nil, unrouted + "it has a join in text" + otherwise},
 		{"FROM clause", func(db *gorm.DB) *gorm.DB {
 			return db.Clauses(clause.From{Tables: []clause.Table{{Name: "users"}}}).Find(&[]Order{}, "buyer_id = ?", id)
@@ -336,16 +343,6 @@ func rules(t testing.TB) []rule {
 		}, nil, ""},
 	}
 }
-
-// comment is text after FROM, as gorm.io/hints writes it.
-type comment struct{ text string }
-
-func (h comment) ModifyStatement(stmt *gorm.Statement) {
-	c := stmt.Clauses["FROM"]
-	c.AfterExpression = clause.Expr{SQL: h.text}
-	stmt.Clauses["FROM"] = c
-}
-func (comment) Build(clause.Builder) {}
 
 // TestGuardRules runs every statement on every database: those of its shards let it pass.
 func TestGuardRules(t *testing.T) {

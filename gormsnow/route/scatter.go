@@ -38,8 +38,7 @@ func (r *router) scatter(b *bound, m *model, p place) (*merger, *Error) {
 	asked := &merger{refuser: refuser{r}, b: b}
 	var reason string
 	if b.raw {
-		raw := b.reader(&model{})
-		asked.order.limit, reason = -1, raw.apart()
+		asked.order.limit, reason = -1, r.rules.apart(b)
 	} else {
 		asked.order, reason = orderingOf(b, m)
 	}
@@ -63,9 +62,10 @@ func (r *router) scatter(b *bound, m *model, p place) (*merger, *Error) {
 const noGroups = "groups and distinct rows are not merged: ask each database with Shards.Each"
 
 // apart returns why raw SQL is no query whose rows in several databases are, one after the other, its rows.
-func (r *reader) apart() string {
-	_, refused := r.read()
-	switch has := &r.found; {
+func (r *rules) apart(b *bound) string {
+	said := b.text(&model{}).read(r.dialect)
+	_, refused := r.shards(said, b.stmt.Vars)
+	switch has := &said.found; {
 	case refused != "":
 		return refused
 	case !has.selects:

@@ -66,11 +66,13 @@ func TestScatterRules(t *testing.T) {
 			{"order by two in one text", find(func(db *gorm.DB) *gorm.DB { return db.Order("id, state") }), nil, spread + "the shards [1 5], and " + texts},
 			{"order by another table", find(func(db *gorm.DB) *gorm.DB { return db.Order("users.id") }), nil, spread + "the shards [1 5], and " + byKey},
 			{"order with NULLS", find(func(db *gorm.DB) *gorm.DB { return db.Order("amount NULLS FIRST") }), nil, spread + "the shards [1 5], and " + byKey},
-			{"order with a hint", find(func(db *gorm.DB) *gorm.DB { return db.Order("amount").Clauses(nullsLast{}) }), nil, spread + "the shards [1 5], and " + byKey},
+			{"order with a hint", find(func(db *gorm.DB) *gorm.DB { return db.Order("amount").Clauses(after{"ORDER BY", "NULLS LAST"}) }), nil, spread + "the shards [1 5], and " + byKey},
 			{"order by what is not selected", find(func(db *gorm.DB) *gorm.DB { return db.Select("id").Order("amount") }), nil, spread + "the shards [1 5], and " + unselected},
 			{"order by what is selected otherwise", find(func(db *gorm.DB) *gorm.DB { return db.Select("id, -amount AS amount").Order("orders.amount") }), nil, spread + "the shards [1 5], and " + unselected},
 			{"order by an expression", find(func(db *gorm.DB) *gorm.DB { return db.Order(clause.OrderBy{Expression: clause.Expr{SQL: "RAND()"}}) }), nil, spread + "the shards [1 5], and " + byKey},
 			{"limit", find(func(db *gorm.DB) *gorm.DB { return db.Limit(3) }), nil, spread + "the shards [1 5], and a limit needs an order: order by ID"},
+			{"limit with more", find(func(db *gorm.DB) *gorm.DB { return db.Order("id").Limit(3).Clauses(after{"LIMIT", "+ 2"}) }), nil, spread + "the shards [1 5], and a limit needs an order: order by ID"},
+			{"limit with an offset", find(func(db *gorm.DB) *gorm.DB { return db.Order("id").Limit(3).Clauses(after{"LIMIT", ", 2"}) }), nil, spread + "the shards [1 5], and an offset is not merged: page by key, with gormsnow.After"},
 			{"offset", find(func(db *gorm.DB) *gorm.DB { return db.Order("id").Limit(3).Offset(2) }), nil, spread + "the shards [1 5], and an offset is not merged: page by key, with gormsnow.After"},
 			{"group", find(func(db *gorm.DB) *gorm.DB { return db.Select("state").Group("state") }), nil, spread + "the shards [1 5], and groups and distinct rows are not merged: ask each database with Shards.Each"},
 			{"distinct", find(func(db *gorm.DB) *gorm.DB { return db.Distinct("state") }), nil, spread + "the shards [1 5], and groups and distinct rows are not merged: ask each database with Shards.Each"},
@@ -90,12 +92,14 @@ func TestScatterRules(t *testing.T) {
 			{"sum of times", find(func(db *gorm.DB) *gorm.DB { return db.Select("sum(deleted_at)") }), nil, spread + "the shards [1 5], and DeletedAt is no number or time, so its sum is not merged: ask each database with Shards.Each"},
 			{"last time", find(func(db *gorm.DB) *gorm.DB { return db.Select("max(deleted_at)") }), []uint64{1, 5}, ""},
 			{"sum with a limit", find(func(db *gorm.DB) *gorm.DB { return db.Select("sum(amount)").Limit(1) }), nil, spread + "the shards [1 5], and a count or a sum has no order and no limit"},
+			{"sum with an order", find(func(db *gorm.DB) *gorm.DB { return db.Select("sum(amount)").Order("amount") }), nil, spread + "the shards [1 5], and a count or a sum has no order and no limit"},
 			{"row of a sum", func(db *gorm.DB) *gorm.DB {
 				tx := db.Model(&Order{}).Select("sum(amount)").Where("id IN ?", ids)
 				_ = tx.AddError(ignoreNoRows(tx.Row().Scan(&count)))
 				return tx
 			}, []uint64{1, 5}, ""},
 			{"locking", find(func(db *gorm.DB) *gorm.DB { return db.Clauses(clause.Locking{Strength: "UPDATE"}) }), nil, spread + "the shards [1 5], and locks are for one shard"},
+			{"locking in text", find(func(db *gorm.DB) *gorm.DB { return db.Clauses(after{"WHERE", "LOCK IN SHARE MODE"}) }), nil, spread + "the shards [1 5], and locks are for one shard"},
 			{"count of distinct", func(db *gorm.DB) *gorm.DB {
 				return db.Model(&Order{}).Distinct("state").Where("id IN ?", ids).Count(&count)
 			}, nil, spread + "the shards [1 5], and only count, sum, min and max of a column are merged: ask each database with Shards.Each"},
@@ -145,13 +149,14 @@ func TestScatterRules(t *testing.T) {
 	}
 }
 
-// nullsLast adds to an order.
-type nullsLast struct{ clause.Expression }
+// after adds text to a clause.
+type after struct{ name, text string }
 
-func (nullsLast) ModifyStatement(stmt *gorm.Statement) {
-	c := stmt.Clauses["ORDER BY"]
-	c.AfterExpression = clause.Expr{SQL: "NULLS LAST"}
-	stmt.Clauses["ORDER BY"] = c
+func (after) Build(clause.Builder) {}
+func (a after) ModifyStatement(stmt *gorm.Statement) {
+	c := stmt.Clauses[a.name]
+	c.AfterExpression = clause.Expr{SQL: a.text}
+	stmt.Clauses[a.name] = c
 }
 
 func ignoreNoRows(err error) error {

@@ -31,16 +31,3 @@ func (f *found) note(t token, limited bool) {
 		f.offset = true
 	}
 }
-
-// skim returns why an INSERT can't be read.
-func (r *reader) skim() string {
-	for r.advance(); ; r.advance() {
-		if r.look(); r.kind == end {
-			break
-		}
-	}
-	if r.refused == "" && r.values != len(r.args) {
-		r.refuse("it has another number of placeholders than of values")
-	}
-	return r.refused
-}

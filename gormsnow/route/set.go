@@ -8,6 +8,17 @@ type set struct {
 	shards []uint64 // ascending
 }
 
+// add adds a list of one shard.
+func (s *set) add(one []uint64) {
+	i, ok := slices.BinarySearch(s.shards, one[0])
+	switch {
+	case s.shards == nil:
+		s.shards = one
+	case !ok:
+		s.shards = slices.Insert(s.shards, i, one[0])
+	}
+}
+
 // meet returns the shards of rows for which both conditions hold.
 func meet(a, b set) set {
 	switch {

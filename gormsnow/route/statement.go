@@ -29,8 +29,10 @@ type rules struct {
 	layout  snow.Layout
 	dialect string
 	global  map[reflect.Type]bool // models whose rows are in every database
-	models  sync.Map              // *schema.Schema → *model
-	tables  map[string]*model     // join tables of the models that New was told
+	each    []uint64              // the shards, unless they are many
+	read    readings
+	models  sync.Map          // *schema.Schema → *model
+	tables  map[string]*model // join tables of the models that New was told
 }
 
 func (r *rules) model(s *schema.Schema) *model {
@@ -55,10 +57,10 @@ type place struct {
 // place returns where a statement belongs.
 func (r *rules) place(b *bound, query string, args []any) (place, *Error) {
 	m := b.model()
-	p, err := r.read(b, m, query, args)
+	p, err := r.find(b, m, query, args)
 	switch hinted := r.layout.Shard(snow.ID(b.hint.shard)); {
 	case b.hint.kind == on && (err.is(ErrUnrouted) || err == nil && !p.known && !p.any):
-		p, err = place{set: set{true, []uint64{hinted}}}, nil
+		p, err = place{set: set{true, r.one(hinted)}}, nil
 	case b.hint.kind == on && err == nil && p.known && (len(p.shards) > 1 || len(p.shards) == 1 && p.shards[0] != hinted):
 		err = b.refuse(m, ErrMismatch, fmt.Sprintf("On names the shard %d, and the rows are in %s", hinted, list(p.shards)))
 	// Of raw SQL all that is known is what the caller says.
@@ -81,10 +83,10 @@ func orScatter(b *bound) string {
 	return ""
 }
 
-// read looks for the shards of a statement in its rows and conditions.
-func (r *rules) read(b *bound, m *model, query string, args []any) (place, *Error) {
+// find looks for the shards of a statement in its rows and conditions.
+func (r *rules) find(b *bound, m *model, query string, args []any) (place, *Error) {
 	stmt := b.stmt
-	b.sql, b.args = query, args
+	b.sql = query
 	unrouted := func(reason string) (place, *Error) { return place{}, b.refuse(m, ErrUnrouted, reason) }
 	switch {
 	case b.raw:
@@ -103,11 +105,11 @@ func (r *rules) read(b *bound, m *model, query string, args []any) (place, *Erro
 		return unrouted(m.refused)
 	}
 	if b.op == opCreate {
-		return r.rows(b, m)
+		return r.rows(b, m, args)
 	}
-	reader := b.reader(m)
-	found, refused := reader.read()
-	b.found = reader.found
+	said := r.read.of(b.text(m), r.dialect)
+	found, refused := r.shards(said, args)
+	b.found = said.found
 	switch {
 	case refused != "":
 	case b.from:
@@ -131,7 +133,7 @@ func associated(b *bound) bool {
 }
 
 // rows returns the shards of the rows of an INSERT, as it sends them.
-func (r *rules) rows(b *bound, m *model) (place, *Error) {
+func (r *rules) rows(b *bound, m *model, args []any) (place, *Error) {
 	values, _ := b.stmt.Clauses["VALUES"].Expression.(clause.Values)
 	insert, _ := b.stmt.Clauses["INSERT"].Expression.(clause.Insert)
 	key, source := -1, -1
@@ -147,8 +149,7 @@ func (r *rules) rows(b *bound, m *model) (place, *Error) {
 			source = i
 		}
 	}
-	reader := b.reader(m)
-	refused := reader.skim()
+	_, refused := r.shards(r.read.of(b.text(m), r.dialect), args)
 	switch {
 	case refused == "" && (key < 0 || source < 0):
 		refused = "the rows have no " + m.columns()
@@ -168,12 +169,8 @@ func (r *rules) rows(b *bound, m *model) (place, *Error) {
 		case ofKey != ofSource:
 			return place{}, b.refuse(m, ErrMismatch, fmt.Sprintf("row %d has %s of the shard %d and %s of the shard %d: use Layout.WithShard, or leave the key to the plugin",
 				i, m.key.Name, ofKey, m.source.Name, ofSource))
-		case i == 0:
-			b.few[0] = ofKey
-			found.shards = b.few[:1:1]
-		default:
-			found = join(found, set{true, []uint64{ofKey}})
 		}
+		found.add(r.one(ofKey))
 	}
 	// The database writes a row that meets this one. Both have the same key or unique columns, so the same shard.
 	conflict, _ := b.stmt.Clauses["ON CONFLICT"].Expression.(clause.OnConflict)
@@ -239,7 +236,7 @@ func (r *rules) joins(b *bound, m *model) string {
 // together reports whether related rows are in the same shard: both sides of a reference give it in the same way.
 func (r *rules) together(owner, other *model, rel *schema.Relationship) bool {
 	for _, ref := range rel.References {
-		if ref.PrimaryKey == nil || ref.PrimaryValue != "" {
+		if ref.PrimaryKey == nil { // a constant
 			continue
 		}
 		mine, theirs := ref.ForeignKey, ref.PrimaryKey

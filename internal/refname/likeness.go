@@ -20,6 +20,7 @@ type Key struct {
 	Column
 	Itself bool // it is counted up, or named after its table or after nothing
 	People bool // its rows are people
+	Sole   bool // no other key is called so: see [Reading].Word
 }
 
 // NewKey returns a key. counted says that the database counts it up.
@@ -82,19 +83,28 @@ func Likeness(c Column, k Key, only bool) (points float64, why string) {
 		why = "named after the table or its key"
 	case points > 0:
 		why = "named after part of the table"
-		if points >= 1.5 && k.Itself {
+		if points >= 1.5 && k.Itself && c.Reading.ID {
 			points += 0.5
 		}
-		if points >= 1.5 && only {
+		if points >= 1.5 && only && c.Reading.ID {
 			points += 0.5
 		}
+	}
+	if points < 3.5 && k.Sole && c.Reading.ID && c.Reading.Word == k.Reading.Word {
+		points, why = 3.5, "named as its key after other words"
+	}
+	if !c.Reading.ID && ofTable == 2.5 {
+		points = min(points, 1) // the role of a user is no user
+	}
+	if c.Reading.Quantity && points < 6 && ofTable < 5 {
+		points = min(points, 2.5)
 	}
 	switch {
 	case points < 4 && c.Reading.says(relatives) && c.Table == k.Table:
 		points, why = max(points, 3.5), "named like a row of the same table"
 	case points < 3 && c.Reading.says(relatives) && prefixed:
 		points, why = max(points, 2.5), "named like a row of the table that the table belongs to"
-	case points < 3 && k.People && c.Reading.says(roles):
+	case points < 3 && k.People && c.Reading.says(roles) && (c.Reading.ID || c.Reading.endsIn(roles) || !slices.Contains(things, stem[0])):
 		points, why = 3, LikeSomebody
 	case points < 5 && person && !k.People:
 		points = min(points, 1)

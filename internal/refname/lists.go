@@ -20,14 +20,26 @@ var quantities = []string{
 	"lifetime", "period", "interval", "offset", "retry", "attempt", "discount", "tax", "fee", "deposit", "stock", "bonus", "damage", "heal", "critical", "dodge", "online", "expiry",
 }
 
+// yesOrNo are first words of the names of columns that say yes or no, or how often.
+var yesOrNo = []string{"can", "is", "has", "allow", "show", "hide", "enable", "disable", "use", "num", "max", "min", "reset"}
+
+// turns are words that are written together with the thing that they tell from others of its kind, as in lastpost.
+var turns = []string{"first", "last", "previous", "prev", "next", "old", "new", "current", "default", "main"}
+
 // roles are words for people that columns refer to.
 var roles = []string{
 	"owner", "leader", "master", "member", "friend", "sender", "receiver", "recipient", "creator", "author", "editor", "buyer", "seller", "killer", "victim", "inviter", "invitee",
 	"opponent", "attacker", "defender", "winner", "loser", "assignee", "maker", "by", "user", "player", "character", "account", "customer", "captain", "founder", "poster", "writer",
 	"father", "mother", "partner", "spouse", "husband", "wife", "looter", "assistant", "tank", "mentor", "student", "apprentice", "reporter", "reviewer", "approver",
 	"moderator", "admin", "target", "source", "from", "to", "dest", "send", "recv", "giver", "taker", "blocker", "ignored", "invited", "bidder", "borrower", "lender", "participant",
-	"person", "people", "who", "buy", "sell", "follower", "followed", "host", "guest", "manager", "employee", "operator", "officer", "president", "chief", "king", "lord", "closer", "assigned",
+	"person", "people", "who", "buy", "sell", "follower", "followed", "host", "guest", "manager", "employee", "operator", "officer", "president", "chief", "king", "lord", "closer", "assigned", "buddy", "ignore", "referrer", "referral",
 }
+
+// things are words for people that begin the names of what is said of them, such as the role of a user.
+var things = []string{"user", "player", "member", "character", "account", "customer", "person"}
+
+// listWords are last words of the names of lists.
+var listWords = []string{"list", "array", "set"}
 
 // containers are words for things that things are in.
 var containers = []string{"bag", "container", "item", "weapon", "equipment", "equip", "backpack", "attachment", "gift"}

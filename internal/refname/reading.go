@@ -55,7 +55,7 @@ func Abbreviates(word, of string) bool {
 }
 
 // Alike says how well the stem of a column names a thing: 5 the same, 4 the same after other words, 3.5 in short, 3
-// in short after other words, 2.5 before other words, 2 a part of it, 1.5 its initial, 1 in short before other words, 0
+// in short after other words, 2.5 before other words, 2 a part of it or its end, 1.5 its initial, 1 in short before other words, 0
 // not at all.
 func Alike(stem, of []string) float64 {
 	if len(stem) == 0 || len(of) == 0 {
@@ -68,7 +68,7 @@ func Alike(stem, of []string) float64 {
 	switch {
 	case letters(stem) == letters(of) && strings.Join(stem, "") == strings.Join(of, ""):
 		return 5
-	case n > m && slices.Equal(stem[n-m:], of):
+	case n > m && slices.Equal(stem[n-m:], of) || endsJoined(stem, of):
 		return 4
 	case n == m && short(stem, of):
 		return 3.5
@@ -86,8 +86,20 @@ func Alike(stem, of []string) float64 {
 		return 1.5
 	case n > m && short(stem[:m], of):
 		return 1
+	case len(stem[n-1]) >= longThing && strings.HasSuffix(of[m-1], stem[n-1]): // reason, of reportreason
+		return 2
 	}
 	return 0
+}
+
+// endsJoined reports whether the last words of a stem are those of a thing, which are written together.
+func endsJoined(stem, of []string) bool {
+	for i := 1; i < len(stem)-1; i++ {
+		if letters(stem[i:]) == letters(of) && strings.Join(stem[i:], "") == strings.Join(of, "") {
+			return true
+		}
+	}
+	return false
 }
 
 // letters returns how long words are together.

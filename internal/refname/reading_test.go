@@ -48,6 +48,12 @@ func TestRead(t *testing.T) {
 		{"grid", "grid", false, false},
 		{"", "", false, false},
 		{"_7_", "", false, false},
+		{"mendedby", "mended by", false, false},
+		{"replyto", "reply to", false, false},
+		{"firstguild", "first guild", false, false},
+		{"parentlist", "parent list", false, false},
+		{"can_see_guild", "can see guild", false, true},
+		{"can", "can", false, false},
 	}
 	for _, test := range tests {
 		got := v.Read(test.name)
@@ -161,6 +167,8 @@ func TestAlike(t *testing.T) {
 		{"item", "item instance", 2},
 		{"member", "guild member", 2},
 		{"pet", "character pet", 2},
+		{"deny member group", "membergroup", 4},
+		{"reason", "reportreason", 2},
 		{"merc", "mercenary owner", 1.5},
 		{"pid", "player", 1.5},
 		{"pid", "guild", 0},

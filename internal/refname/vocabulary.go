@@ -19,6 +19,7 @@ type Vocabulary struct {
 	prefix []string          // the words that nearly all tables begin with
 	common map[string]bool   // what the keys of several tables are called, such as rowid
 	counts map[string]int    // in how many tables a word is the name of the key, such as tid
+	keys   []string          // what keys are called that the database counts up, such as uid, without those called id
 	habits map[string]string // by table: the word that nearly all of its columns begin with
 }
 
@@ -36,8 +37,12 @@ func NewVocabulary(tables []Table) *Vocabulary {
 	}
 	for _, t := range tables {
 		v.habits[t.Name] = habit(t)
-		if word := strings.ToLower(t.Counted); byInitial(word) {
+		word := strings.ToLower(t.Counted)
+		if byInitial(word) {
 			v.counts[word]++
+		}
+		if len(word) == 3 && strings.HasSuffix(word, "id") && !slices.Contains(v.keys, word) {
+			v.keys = append(v.keys, word)
 		}
 		for _, w := range v.Thing(t.Name) {
 			if len(w) >= 3 {
@@ -149,6 +154,25 @@ func (v *Vocabulary) split(word string) []string {
 		}
 		return append(v.split(before), id)
 	}
+	if before, ok := strings.CutSuffix(word, "by"); ok && len(before) > 3 && strings.HasSuffix(before, "ed") {
+		return []string{before, "by"}
+	}
+	if before, ok := strings.CutSuffix(word, "to"); ok && slices.Contains(relatives, before) {
+		return []string{before, "to"}
+	}
+	if before, ok := strings.CutSuffix(word, "list"); ok && len(before) >= 4 {
+		return append(v.split(before), "list")
+	}
+	for _, key := range v.keys {
+		if before, ok := strings.CutSuffix(word, key); ok && len(before) >= 2 {
+			return append(v.split(before), key)
+		}
+	}
+	for _, turn := range turns {
+		if after, ok := strings.CutPrefix(word, turn); ok && v.things[after] {
+			return []string{turn, after}
+		}
+	}
 	for at := 3; at <= len(word)-3; at++ {
 		a, b := word[:at], word[at:]
 		if v.counts[b] > 0 || len(b) >= longThing && at <= longStart && v.things[b] {
@@ -209,7 +233,7 @@ func (v *Vocabulary) Read(name string) Reading {
 	r.Common = r.Common || len(r.Stem) == 0 && slices.Equal(r.Words, []string{"id"})
 	if n := len(r.Stem); n > 0 && !r.ID {
 		last := r.Stem[n-1]
-		r.Quantity = slices.Contains(quantities, last) || r.Plural || slices.Contains(kindWords, last) && !v.things[last]
+		r.Quantity = slices.Contains(quantities, last) || n > 1 && slices.Contains(yesOrNo, r.Words[0]) || r.Plural || slices.Contains(kindWords, last) && !v.things[last]
 	}
 	return r
 }
@@ -231,6 +255,16 @@ func (v *Vocabulary) ReadReference(name string) Reading {
 		r.Stem = []string{of}
 	}
 	r.ID, r.Quantity = true, false
+	return r
+}
+
+// ReadList reads the name of a column that has several ids in a value.
+func (v *Vocabulary) ReadList(name string) Reading {
+	r := v.ReadReference(name)
+	if n := len(r.Stem); n > 1 && slices.Contains(listWords, r.Stem[n-1]) {
+		r.Stem = r.Stem[:n-1]
+	}
+	r.ID = true // a list of numbers deserves a look, whatever its name is
 	return r
 }
 

@@ -218,7 +218,8 @@ func (s *Segments) free() {
 // Close ends the segments: from now on Next and Fill return [ErrClosed]. Close stops the work in the background and
 // waits for its end. It gives back the numbers that are left, to each database that no other process took numbers
 // from since. Numbers that can't be given back are skipped, without an error. If ctx ends first, Close returns its
-// error; the work ends all the same, within 5 s, and another Close can wait for it.
+// error; the work ends all the same, within 5 s, and another Close can wait for it. If ctx has ended before the call,
+// Close waits for these 5 s.
 func (s *Segments) Close(ctx context.Context) error {
 	if s.pool.current.Load() == nil {
 		return errNotOpened
@@ -237,6 +238,8 @@ func (s *Segments) Close(ctx context.Context) error {
 		return nil
 	default:
 	}
+	ctx, cancel := dbserver.ToClose(ctx)
+	defer cancel()
 	select {
 	case <-s.ended:
 		return nil

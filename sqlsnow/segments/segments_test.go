@@ -283,25 +283,34 @@ func TestSegmentsThatAreBlocked(t *testing.T) {
 }
 
 // If the context of a Close ends, another Close can wait for the end of the work. No Close waits for another one.
+// If the context has ended before, Close waits for 5 s.
 func TestSegmentsCloseTwice(t *testing.T) {
-	s := &Segments{tag: "t", changed: make(chan struct{}), ended: make(chan struct{}), cancel: func() {}}
-	s.pool.open(1, Config{Step: 1})
-	var first sync.WaitGroup
-	first.Go(func() {
-		if err := s.Close(context.Background()); err != nil {
-			t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		s := &Segments{tag: "t", changed: make(chan struct{}), ended: make(chan struct{}), cancel: func() {}}
+		s.pool.open(1, Config{Step: 1})
+		var first sync.WaitGroup
+		first.Go(func() {
+			if err := s.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		if err := s.Close(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("while it ends: got %v, want %v", err, context.Canceled)
 		}
+		begun := time.Now()
+		if err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != 5*time.Second {
+			t.Errorf("with a context that has ended: got %v after %v", err, time.Since(begun))
+		}
+		time.AfterFunc(time.Second, func() { close(s.ended) })
+		for range 2 {
+			if err := s.Close(ctx); err != nil {
+				t.Errorf("until its end: got %v", err)
+			}
+		}
+		first.Wait()
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := s.Close(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("while it ends: got %v, want %v", err, context.Canceled)
-	}
-	close(s.ended)
-	first.Wait()
-	if err := s.Close(ctx); err != nil {
-		t.Errorf("at its end: got %v", err)
-	}
 }
 
 // One of three databases has numbers, one hangs and one has lost its row: the start waits for neither.

@@ -73,7 +73,8 @@
 //  42. The next holder's ids are greater than the former one's.
 //  43. Without the database, ids go on to the end of the window or until Close,
 //     which returns an error.
-//  44. Close with a context that has ended ends the generator.
+//  44. Close with a context that has ended ends the generator and frees the
+//     number.
 //  45. If a pinned number is held, Acquire returns a HeldError when the context
 //     ends, and nobody else gets the number.
 //  46. A pinned number is handed over when its holder closes.
@@ -98,8 +99,8 @@
 //     probation.
 //  58. With a LossWindow, a window that is over is not renewed: the lease gets
 //     another number.
-//  59. Fence raises every ceiling to a window and two minutes from now; live
-//     leases go on, and nobody gets a number before that.
+//  59. Fence raises every ceiling to a window and two minutes from now; leases
+//     with longer windows go on, and nobody gets a number before that.
 //  60. Settings of driver and session make no difference.
 //  61. Whatever leases do, windows of one number never overlap, and ids stay
 //     inside them.

@@ -139,8 +139,8 @@ func closeCancelled(s *suite) {
 	ended, cancel := context.WithCancel(s.Context())
 	cancel()
 	first := h.Close(ended)
-	if r := sp.row(0); r.state == granted && first == nil {
-		s.Errorf("Close: got no error, and the row is %+v", r)
+	if r := sp.row(0); (r.state == granted) != (first != nil) || errors.Is(first, context.Canceled) {
+		s.Errorf("Close: got %v, and the row is %+v", first, r)
 	}
 	if _, err := h.gen.Next(s.Context()); !errors.Is(err, snow.ErrLeaseExpired) {
 		s.Errorf("Next after Close: got %v, want %v", err, snow.ErrLeaseExpired)
@@ -236,6 +236,8 @@ func fence(s *suite) {
 	sp := s.space(sqlsnow.Namespace{Workers: 4})
 	h := sp.acquire(sqlsnow.LeaseConfig{})
 	h.next()
+	pin := (h.worker() + 3) % 4
+	pinned := sp.acquire(sqlsnow.LeaseConfig{Worker: &pin}) // for 30 s
 	far := sp.now() + sp.ticks(24*time.Hour)
 	sp.set((h.worker()+1)%4, "ceiling_tick = ?", far)
 	sp.set((h.worker()+2)%4, "state = 3")
@@ -265,7 +267,14 @@ func fence(s *suite) {
 	if got := h.Stats(); got.Swaps != 0 || got.Err != nil {
 		s.Errorf("Stats of a live lease after Fence: got %+v", got)
 	}
-	_, err := sp.tryAcquire(s.Context(), s.db, sqlsnow.LeaseConfig{})
+	short := sp.row(pin)
+	err := pinned.Renew(s.Context())
+	if held := wantAs[*sqlsnow.HeldError](s, "Renew of a window of 30 s after Fence", err); held.Worker != pin || sp.tick(held.Until) < short.ceiling {
+		s.Errorf("Renew of a window of 30 s after Fence: got %+v", held)
+	}
+	pinned.next() // to the end of its window
+	sp.same("row of the window of 30 s", sp.row(pin), short)
+	_, err = sp.tryAcquire(s.Context(), s.db, sqlsnow.LeaseConfig{})
 	e := wantAs[*sqlsnow.NoWorkerError](s, "Acquire after Fence", err)
 	if got := sp.tick(e.EarliestFree); got < earliest+window-sp.ticks(5*time.Second) || got > latest+window+sp.ticks(time.Minute+5*time.Second) {
 		s.Errorf("got EarliestFree %v, want about a window from now", e.EarliestFree)

@@ -79,7 +79,7 @@ var contract = []struct {
 	{"Close keeps the ticks that were borrowed from the future.", closeBorrowed},
 	{"The next holder's ids are greater than the former one's.", nextHolderStartsAbove},
 	{"Without the database, ids go on to the end of the window or until Close, which returns an error.", closeWithoutDatabase},
-	{"Close with a context that has ended ends the generator.", closeCancelled},
+	{"Close with a context that has ended ends the generator and frees the number.", closeCancelled},
 
 	{"If a pinned number is held, Acquire returns a HeldError when the context ends, and nobody else gets the number.", pinnedHeld},
 	{"A pinned number is handed over when its holder closes.", pinnedAfterClose},
@@ -97,7 +97,7 @@ var contract = []struct {
 	{"With a LossWindow, a displaced lease gets another number after a probation.", lossDisplaced},
 	{"With a LossWindow, a window that is over is not renewed: the lease gets another number.", lossLapsed},
 
-	{"Fence raises every ceiling to a window and two minutes from now; live leases go on, and nobody gets a number before that.", fence},
+	{"Fence raises every ceiling to a window and two minutes from now; leases with longer windows go on, and nobody gets a number before that.", fence},
 	{"Settings of driver and session make no difference.", sessions},
 	{"Whatever leases do, windows of one number never overlap, and ids stay inside them.", randomHistories},
 

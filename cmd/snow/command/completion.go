@@ -35,7 +35,7 @@ func (a *app) completeFlags(c *cobra.Command) {
 	}
 	for flag, values := range map[string][]string{
 		"dialect": database.Dialects(), "leases-dialect": database.Dialects(), "layout": names, "format": {"decimal", "base32", "hex"},
-		"ids": {"snow", "offset", "dense"}, "list": {"ids", "left-out", "renamed"}, "do": {"schema", "namespace", "dry-run", "run", "verify"},
+		"ids": {"snow", "offset", "dense"}, "restart": {"never", "yearly", "monthly", "daily"}, "list": {"ids", "left-out", "renamed"}, "do": {"schema", "namespace", "dry-run", "run", "verify"},
 	} {
 		if c.Flags().Lookup(flag) != nil {
 			completeWith(c, flag, values...)

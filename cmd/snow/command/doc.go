@@ -16,8 +16,10 @@
 //	errors.go output.go           errors with a remedy; text and JSON
 //	databaseflags.go confirm.go   what several commands ask for
 //	id.go idshow.go idnew.go idrange.go
+//	opaque.go                     texts of ids for people outside
 //	layout.go
-//	migrate.go init.go workers.go workersshow.go fence.go release.go segments.go sql.go audit.go
+//	migrate.go init.go workers.go workersshow.go fence.go release.go segments.go numbers.go sql.go
+//	audit.go
 //	merge.go                      the commands of a merge
 //	serve.go                      the flags of the service
 //	completion.go                 what a shell completes

@@ -13,7 +13,8 @@ import (
 )
 
 const aboutMerge = `Merge databases into one, with new ids where servers have numbered rows
-themselves. The commands are in the order of a merge. Sources are only read.
+themselves. Sources are only read. A merge is inspect, questions or settle, schema, namespace,
+dry-run, run and verify, in this order. lookup and export show what became of rows.
 
 A DSN is env:NAME for an environment variable, @FILE, or the file of a SQLite database: what
 is on the command line is in the list of processes. For MySQL it is

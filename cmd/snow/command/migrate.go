@@ -18,8 +18,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-const aboutMigrate = `Make the tables snow_namespaces, snow_workers and snow_segments if they are
-missing, and record that in snow_migrations. It never drops anything, and may be
+const aboutMigrate = `Make the tables snow_namespaces, snow_workers, snow_segments and snow_numbers
+if they are missing, and record that in snow_migrations. It never drops anything, and may be
 run again and by several at a time. A SQLite file is made if it does not exist.
 
 --print shows the statements for the product of --dialect or of the DSN, and asks no

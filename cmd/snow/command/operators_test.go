@@ -63,10 +63,10 @@ func TestMigrateStatus(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			want(3, "0003_snow_segments    not recorded  -\n", "migrate status")
+			want(3, "0004_snow_numbers     not recorded  -\n", "migrate status")
 			want(0, "the tables are there", "migrate")
-			want(0, "0003_snow_segments    applied  20", "migrate status")
-			for _, statement := range []string{"DROP TABLE snow_segments", "INSERT INTO snow_migrations (version, name, applied_at) VALUES (99, '0099_later', CURRENT_TIMESTAMP)"} {
+			want(0, "0004_snow_numbers     applied  20", "migrate status")
+			for _, statement := range []string{"DROP TABLE snow_numbers", "INSERT INTO snow_migrations (version, name, applied_at) VALUES (99, '0099_later', CURRENT_TIMESTAMP)"} {
 				if _, err := db.ExecContext(t.Context(), statement); err != nil {
 					t.Fatal(err)
 				}
@@ -162,6 +162,8 @@ func TestCompletion(t *testing.T) {
 	want(0, "@"+file+"\n", "__complete workers --dsn @"+file[:len(file)-2])
 	want(0, "base32\n", "__complete id new --format ")
 	want(0, "raise\t", "__complete segments ")
+	want(0, "preview\t", "__complete numbers ")
+	want(0, "monthly\n", "__complete numbers preview --restart ")
 	want(0, ":4", "__complete workers --dsn env:NIX --namespace ")
 }
 
@@ -179,6 +181,7 @@ func TestNamesOfStrangers(t *testing.T) {
 	const evil = "'ev' || char(27) || '[31mil' || char(10) || 'x'"
 	for _, statement := range []string{
 		"INSERT INTO snow_segments VALUES (" + evil + ", 'space', 1, 0, 1, 5, 0)",
+		"INSERT INTO snow_numbers VALUES (" + evil + ", '', 'x', 'UTC', 1, 0, 1, 0)",
 		"CREATE TEMPORARY TABLE one AS SELECT * FROM snow_namespaces",
 		"UPDATE one SET namespace = " + evil,
 		"INSERT INTO snow_namespaces SELECT * FROM one",
@@ -193,6 +196,7 @@ func TestNamesOfStrangers(t *testing.T) {
 		"workers":                          "ev?[31mil?x",
 		"workers --namespace shop":         "ev?[31mil?x",
 		"segments show":                    "ev?[31mil?x",
+		"numbers list":                     "ev?[31mil?x",
 		"workers --state free":             "ev\\x1b[31mil", // which is no namespace
 		"__complete workers --namespace s": "shop",
 	} {

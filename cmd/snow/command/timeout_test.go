@@ -34,7 +34,7 @@ func TestTimeoutOfSilentDatabase(t *testing.T) {
 		t.Setenv("SNOW_DSN", dsn)
 		for _, line := range []string{
 			"workers", "workers --check", "migrate", "migrate status", "init --namespace shop", "fence --namespace shop --yes", "release --namespace shop --worker 1",
-			"id new --namespace shop", "segments show", "audit", "serve --namespace shop --listen 127.0.0.1:0", "serve --segments a --listen 127.0.0.1:0",
+			"id new --namespace shop", "segments show", "numbers list", "audit", "serve --namespace shop --listen 127.0.0.1:0", "serve --segments a --listen 127.0.0.1:0",
 			"serve --segments a --more-dsn env:SNOW_DSN --listen 127.0.0.1:0",
 		} {
 			begin := time.Now()

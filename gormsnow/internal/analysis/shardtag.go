@@ -58,7 +58,7 @@ func checkTags(s *schema.Schema, paths [][]string) *Error {
 		for i := range t.NumField() {
 			field := t.Field(i)
 			at := path + field.Name
-			if _, tagged := field.Tag.Lookup("snow"); tagged && !read[at] {
+			if tag, tagged := field.Tag.Lookup("snow"); tagged && !read[at] && (embedded[at] || !strings.HasPrefix(tag, numberPrefix)) {
 				return at
 			}
 			// GORM ignores an embedded struct whose type is not exported.

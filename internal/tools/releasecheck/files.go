@@ -89,7 +89,7 @@ func anchors(page string) (all []string) {
 }
 
 // golden are files that only grow: their lines stay.
-var golden = []string{"testdata/golden.csv", "testdata/hashshard.csv", "migrations/frozen.sum"}
+var golden = []string{"testdata/golden.csv", "testdata/hashshard.csv", "opaque/testdata/golden.csv", "migrations/frozen.sum"}
 
 // changedGolden finds lines that are missing from golden files.
 func changedGolden(ctx context.Context, r *repository) (found []string, err error) {

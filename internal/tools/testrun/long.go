@@ -16,6 +16,7 @@ var longJobs = []job{
 	{"merge", []string{"-timeout=30m", "-race", "-run=^(TestRivals|TestIDsOfDates|TestIDsOfChangingSource|TestLostLease|TestPacksOfSeveralWriters|TestPauseFile|TestSmallPools|TestThrottle)$", "."}},
 	{".", []string{"-timeout=30m", "-run=^TestOpenAPIClient$", "./httpsnow"}},
 	{".", []string{"-timeout=30m", "-run=^TestHundredMillionIDs$", "."}},
+	{".", []string{"-timeout=30m", "-run=^(TestRoundTrips|TestTextsAreUniform)$", "./opaque"}},
 }
 
 func (j job) long() bool { return slices.ContainsFunc(longJobs, j.is) }

@@ -143,19 +143,22 @@ type job struct {
 	args []string // of go test
 }
 
-// withoutRace has packages of modules whose tests take twice the time with the race detector, and that find nothing with
-// it that other tests do not. The goroutines of a merge run with it in the random worlds of internal/testkit/mergetest,
-// in the tests of merge's rooms, and in tests of several writers in make test-long. Merges on PostgreSQL and SQLite run
-// the same code.
-var withoutRace = map[string][]string{
-	"drivers":                {"github.com/shardsnow/snow/drivers/merge"},
-	"examples/merge-servers": {"github.com/shardsnow/snow/examples/merge-servers"},
-	"merge":                  {"github.com/shardsnow/snow/merge"},
+// apart are packages that have jobs of their own. Most run without the race detector, which takes twice the time: they find
+// nothing with it that other tests do not. The goroutines of a merge run with it in random worlds that are merged, killed and
+// resumed, in the tests of merge's rooms, and in tests of several writers in make test-long. Merges on PostgreSQL and SQLite
+// run the same code, and statements of SQL run in servers. Two jobs of one package wait for databases most of the time.
+var apart = []job{
+	{"drivers", []string{"-run=OnPostgreSQL$", module + "drivers/merge"}},
+	{"drivers", []string{"-skip=OnPostgreSQL$", module + "drivers/merge"}},
+	{"drivers", []string{module + "drivers/functions"}},
+	{"internal/testkit/mergetest", []string{"-race", "-run=^(TestRandom|TestCrash)", module + "internal/testkit/mergetest"}},
+	{"internal/testkit/mergetest", []string{"-skip=^(TestRandom|TestCrash)", module + "internal/testkit/mergetest"}},
+	{"merge", []string{module + "merge"}},
+	{"examples/merge-servers", []string{module + "examples/merge-servers"}},
 }
 
-// inTwo has tests of the packages in withoutRace that run in a process of their own, beside the others: they wait for
-// databases most of the time.
-var inTwo = map[string]string{"drivers": "OnPostgreSQL$"}
+// module begins the import path of every package.
+const module = "github.com/shardsnow/snow/"
 
 // slowest are the modules whose tests take longest. They come first, so that nothing waits for them in the end.
 var slowest = []string{".", "drivers", "internal/testkit/mergetest", "merge", "examples/merge-servers", "cmd/snow"}
@@ -166,23 +169,22 @@ func usual(root string, modules []string) (jobs []job, err error) {
 	modules = slices.Clone(modules)
 	slices.SortStableFunc(modules, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, dir := range modules {
-		with := []string{"./..."}
-		if without := withoutRace[dir]; len(without) > 0 {
-			halves := [][]string{{"-timeout=45m"}}
-			if half := inTwo[dir]; half != "" {
-				halves = [][]string{{"-timeout=45m", "-run=" + half}, {"-timeout=45m", "-skip=" + half}}
-			}
-			for _, args := range halves {
-				jobs = append(jobs, job{dir, append(args, without...)})
-			}
-			if with, err = packages(root, dir); err != nil {
-				return nil, err
-			}
-			if with = slices.DeleteFunc(with, func(p string) bool { return slices.Contains(without, p) }); len(with) == 0 {
-				continue
+		rest, named := []string{"./..."}, []string{}
+		for _, j := range apart {
+			if j.dir == dir {
+				jobs = append(jobs, job{dir, append([]string{"-timeout=45m"}, j.args...)})
+				named = append(named, j.args...)
 			}
 		}
-		jobs = append(jobs, job{dir, append([]string{"-race", "-p=3", "-parallel=4", "-timeout=45m"}, with...)})
+		if len(named) > 0 {
+			if rest, err = packages(root, dir); err != nil {
+				return nil, err
+			}
+			rest = slices.DeleteFunc(rest, func(pkg string) bool { return slices.Contains(named, pkg) })
+		}
+		if len(rest) > 0 {
+			jobs = append(jobs, job{dir, append([]string{"-race", "-p=3", "-parallel=4", "-timeout=45m"}, rest...)})
+		}
 	}
 	return jobs, nil
 }
@@ -210,9 +212,10 @@ func packages(root, dir string) ([]string, error) {
 // goroutine at a time. Its driver and all other code have the detector. Tests on SQLite take a third of the time.
 const plainSQLite = "-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false"
 
-// run executes the tests. Failures of tests are in the results; an error is one of this program.
+// run executes the tests, which make lint and make check vet. Failures of tests are in the results; an error is one of this
+// program.
 func (j job) run(ctx context.Context, root, folder, temp string, all *results, env ...string) error {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1"}, j.args...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-vet=off"}, j.args...)...)
 	if slices.Contains(j.args, "-race") {
 		cmd.Args = slices.Insert(cmd.Args, 2, plainSQLite)
 	}

@@ -105,36 +105,46 @@ func TestJobsOfOnePackage(t *testing.T) {
 	}
 }
 
-// Each package of a module with packages that have no race detector is in one job.
+// Each package of a module with jobs apart is in one job, or in two whose names of tests complete each other.
 func TestUsualJobsAreAll(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for dir, without := range withoutRace {
+	dirs := map[string]bool{}
+	for _, j := range apart {
+		dirs[j.dir] = true
+	}
+	for dir := range dirs {
 		jobs, err := usual(root, []string{dir})
 		if err != nil {
 			t.Fatal(err)
 		}
 		all, err := packages(root, dir)
-		if err != nil || slices.ContainsFunc(without, func(pkg string) bool { return !slices.Contains(all, pkg) }) {
-			t.Fatalf("%s has %v, %v; want %q among them", dir, all, err, without)
+		if err != nil {
+			t.Fatal(err)
 		}
 		for _, pkg := range all {
-			n := 0
+			var names []string // of the tests that its jobs choose
 			for _, j := range jobs {
-				if slices.Contains(j.args, pkg) {
-					if n++; slices.Contains(j.args, "-race") == slices.Contains(without, pkg) {
-						t.Errorf("%s: the arguments of go test are %v", pkg, j.args)
-					}
+				if !slices.Contains(j.args, pkg) {
+					continue
 				}
+				i := slices.IndexFunc(j.args, func(arg string) bool { return strings.HasPrefix(arg, "-run=") || strings.HasPrefix(arg, "-skip=") })
+				if i < 0 {
+					names = append(names, "all")
+					continue
+				}
+				names = append(names, j.args[i])
 			}
-			want := 1
-			if slices.Contains(without, pkg) && inTwo[dir] != "" {
-				want = 2
+			slices.Sort(names)
+			if isAll := slices.Equal(names, []string{"all"}); !isAll && (len(names) != 2 || names[1] != strings.Replace(names[0], "-run=", "-skip=", 1)) {
+				t.Errorf("%s: its jobs have the tests %q", pkg, names)
 			}
-			if n != want {
-				t.Errorf("%s is in %d jobs, want %d", pkg, n, want)
+		}
+		for _, j := range apart {
+			if pkg := j.args[len(j.args)-1]; j.dir == dir && !slices.Contains(all, pkg) {
+				t.Errorf("%s: there is no package %s", dir, pkg)
 			}
 		}
 	}

@@ -8,10 +8,10 @@ import (
 // postgresDomain is the type of integers or numbers below the domain that a column is of, or the domain of its array's
 // elements, as such columns may hold ids. It is NULL for others.
 const postgresDomain = `(WITH RECURSIVE b(oid, typmod, brackets) AS (
-		SELECT COALESCE(e.oid, c.oid), a.atttypmod, CASE WHEN e.oid IS NULL THEN '' ELSE '[]' END FROM pg_type c LEFT JOIN pg_type e ON e.typarray = c.oid WHERE c.oid = a.atttypid
+		SELECT COALESCE(e.oid, c.oid), a.atttypmod, CASE WHEN e.oid IS NULL THEN '' ELSE '[]' END
+		FROM pg_type c LEFT JOIN pg_type e ON e.oid = c.typelem AND e.typarray = c.oid WHERE c.oid = a.atttypid AND 'd' IN (c.typtype, e.typtype)
 		UNION ALL SELECT d.typbasetype, d.typtypmod, brackets FROM b JOIN pg_type d ON d.oid = b.oid AND d.typtype = 'd'
-	) SELECT format_type(b.oid, typmod) || brackets FROM b
-	WHERE b.oid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'numeric'::regtype) AND EXISTS (SELECT FROM b o JOIN pg_type d ON d.oid = o.oid AND d.typtype = 'd'))`
+	) SELECT format_type(b.oid, typmod) || brackets FROM b WHERE b.oid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'numeric'::regtype))`
 
 // postgresSequences are the columns whose defaults use a sequence.
 const postgresSequences = `SELECT q.oid AS seq, k.oid, k.relname, k.relnamespace, a.attnum, a.attname FROM pg_depend p JOIN pg_attrdef d ON p.classid = 'pg_attrdef'::regclass AND p.objid = d.oid

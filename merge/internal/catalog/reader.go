@@ -135,7 +135,7 @@ func (r *reader) readTables(ctx context.Context, query string) {
 	r.each(ctx, query, func(v row) {
 		name := v.text(0)
 		switch {
-		case strings.HasPrefix(name, "snow_merge_") || slices.Contains([]string{"snow_namespaces", "snow_workers", "snow_segments", "snow_migrations"}, name):
+		case strings.HasPrefix(name, "snow_merge_") || slices.Contains([]string{"snow_namespaces", "snow_workers", "snow_segments", "snow_numbers", "snow_migrations"}, name):
 		case v[1].Valid:
 			r.Notes = append(r.Notes, v.text(1))
 		default:

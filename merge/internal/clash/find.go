@@ -186,18 +186,23 @@ func (r *round) find(ctx context.Context, place string, tuples map[int][]any) (m
 	return hits, err
 }
 
+// database returns the database of a place, and whether it is the target and has no rows of the table.
+func (r *round) database(ctx context.Context, place string) (q *chunk.Session, empty bool, err error) {
+	if place == inTarget {
+		empty, err = r.isEmpty(ctx, r.table)
+		return r.conns.Target, empty, err
+	}
+	q, err = r.conns.Source(ctx, place)
+	return q, false, err
+}
+
 // search looks for the tuples, and returns nil if there is nothing to look for.
 func (r *round) search(ctx context.Context, place string, tuples map[int][]any) (*search, error) {
 	if len(tuples) == 0 {
 		return nil, nil
 	}
-	q := r.conns.Target
-	var err error
-	if place == inTarget {
-		if empty, err := r.isEmpty(ctx, r.table); err != nil || empty {
-			return nil, err
-		}
-	} else if q, err = r.conns.Source(ctx, place); err != nil {
+	q, empty, err := r.database(ctx, place)
+	if err != nil || empty {
 		return nil, err
 	}
 	s := &search{round: r, q: q, place: place, hasher: chunk.NewHasher(r.contest.columns, r.blobs()), hits: map[int]hit{}, known: map[string]bool{}}

@@ -138,13 +138,8 @@ func (r *round) renumber(ctx context.Context, tuples map[int][]any) error {
 // inGroups returns the rows of a place that are in some groups, each given by a tuple of one of its rows. What
 // conditions of the plan leave out is not among them.
 func (r *round) inGroups(ctx context.Context, place string, number *plan.Column, samples map[int][]any) (map[string][]numbered, error) {
-	q := r.conns.Target
-	var err error
-	if place == inTarget {
-		if empty, err := r.isEmpty(ctx, r.table); err != nil || empty {
-			return nil, err
-		}
-	} else if q, err = r.conns.Source(ctx, place); err != nil {
+	q, empty, err := r.database(ctx, place)
+	if err != nil || empty {
 		return nil, err
 	}
 	members, err := r.members(ctx, place, samples)

@@ -179,6 +179,16 @@ func (s *solver) newKey(ctx context.Context, f *field) *key {
 	return k
 }
 
+// end reports whether values end where sorted ids do. If they are some of these ids, the highest one is as far from the
+// highest id as the values are from one another.
+func end(values, sorted []int64) bool {
+	if len(values) < FewestUnnamed || len(sorted) == 0 {
+		return false
+	}
+	first, last, high := sorted[0], sorted[len(sorted)-1], slices.Max(values)
+	return high <= last && float64(last-high) <= 3*float64(last-first)/float64(len(values))
+}
+
 // mayFit reports whether half of the first values of a field, or of their rows, are ids of a key, as far as the ids are
 // at hand.
 func (s *solver) mayFit(f *field, k *key) bool {
@@ -204,12 +214,15 @@ func (s *solver) mayFit(f *field, k *key) bool {
 func (s *solver) fit(ctx context.Context, f *field, k *key) fit {
 	var t fit
 	sources, reach, middle := 0, 0.0, 0.0
+	t.ends = true
 	for _, source := range s.names {
 		values := f.values[source]
 		if len(values) == 0 || !k.table.In(source) || !k.column.In(source) {
+			t.ends = false
 			continue
 		}
 		all, whole := k.ids[source]
+		t.ends = t.ends && whole && end(values, all)
 		if !whole {
 			found := s.lookUp(ctx, ids{source: values}, k.table, k.column)
 			t.found.hits, t.found.of = t.found.hits+found.hits, t.found.of+found.of

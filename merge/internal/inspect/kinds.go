@@ -110,6 +110,7 @@ func (f *referenceFinder) divide(ctx context.Context, t *plan.Table, c, by *plan
 		told = told || found.table != nil
 		if found.table == nil && named && many(groups[value]) {
 			found = f.inShort(ctx, c, thing, groups[value], found)
+			told = told || found.table != nil
 		}
 		if found.table == nil {
 			found = cmp.Or(of[value], found)
@@ -148,9 +149,9 @@ func (f *referenceFinder) inShort(ctx context.Context, c *plan.Column, kind []st
 		func(thing []string) bool { return refname.Shortens(strings.Join(kind, ""), strings.Join(thing, "")) },
 		func(thing []string) bool { return refname.OfPeople(kind) && refname.OfPeople(thing) },
 	} {
-		for _, parent := range f.having(ctx, c, values, likely) {
+		for _, parent := range f.having(ctx, c, values, mostRows) {
 			if same(f.vocabulary.thing(parent.Name)) {
-				return parentage{table: parent, why: fmt.Sprintf("all of its %d sampled values could be ids of %s, and it is named like that", values.count(), parent.Name)}
+				return parentage{table: parent, why: fmt.Sprintf("its %d sampled values could be ids of %s, and it is named like that", values.count(), parent.Name)}
 			}
 		}
 	}

@@ -83,14 +83,20 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 		}
 		return 0
 	})
+	belongs := func(parent *plan.Table) int { // users.additionalgroups has ids of usergroups sooner than of settinggroups
+		if parent != t && strings.HasPrefix(strings.Join(f.vocabulary.thing(parent.Name), ""), strings.Join(f.vocabulary.thing(t.Name), "")) {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(hinted, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.found.share(), a.found.share()))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.found.share(), a.found.share()), cmp.Compare(belongs(b.table), belongs(a.table)))
 	})
 	for _, h := range hinted {
 		switch {
 		case values.count() == 0 && h.score >= inShort && named.Named():
 			return parentage{table: h.table, why: fmt.Sprintf("named like an id of %s; it has no values", h.table.Name)}
-		case h.found.share() >= likely:
+		case h.found.share() >= likely || h.score >= 4 && h.found.share() >= mostRows:
 			return parentage{table: h.table, why: fmt.Sprintf("named like an id of %s, and %s sampled values are", h.table.Name, h.found)}
 		}
 	}
@@ -111,6 +117,13 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 	}
 	listed := strings.Join(tables, ", ")
 	people := slices.DeleteFunc(slices.Clone(owners), func(o candidate) bool { return !refname.OfPeople(f.vocabulary.thing(o.table.Name)) })
+	// The logins of members say more about members.
+	slices.SortStableFunc(people, func(a, b candidate) int {
+		return cmp.Compare(len(f.vocabulary.thing(a.table.Name)), len(f.vocabulary.thing(b.table.Name)))
+	})
+	if len(people) > 1 && len(f.vocabulary.thing(people[0].table.Name)) < len(f.vocabulary.thing(people[1].table.Name)) {
+		people = people[:1]
+	}
 	switch {
 	case len(owners) == 1 && isBig:
 		return parentage{table: owners[0].table, why: fmt.Sprintf("%s sampled values are ids of %s", owners[0].found, tables[0])}

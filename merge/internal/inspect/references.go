@@ -35,8 +35,7 @@ func (f *referenceFinder) list(ctx context.Context, t *plan.Table, c *plan.Colum
 		if !fits || values.count() == 0 {
 			continue
 		}
-		named := f.vocabulary.ReadReference(c.Name)
-		named.ID = true // a list of numbers deserves a look, whatever its name is
+		named := f.vocabulary.ReadList(c.Name)
 		found := f.parents(ctx, t, c, named, values)
 		if found.table == nil && positive {
 			found = cmp.Or(f.unnamed(ctx, t, c, values), found)

@@ -31,14 +31,59 @@ func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
 	if where := f.joined(k); where != "" {
 		c.rest += 6
 	}
+	if f.bits > 0 && f.bits < 16 && !f.name.ID && !f.alone {
+		c.rest -= 2 // most bytes are flags and levels, whatever they are named after
+	}
 	if f.text {
 		c.rest -= 2
 	}
-	if c.fit.found.share() < likely && f.table == k.table {
+	if c.fit.found.share() < likely && f.table == k.table && c.name < 3 {
 		c.rest -= 2 // any small numbers are among those that count the rows
 	}
 	return c
 }
+
+// heed removes the claims whose names say far less than the name of the table that a field is named after, if most of
+// its rows have ids of that one. Its other values are orphans, though a larger table has them as ids by chance.
+func (f *field) heed() {
+	if f.alone {
+		return
+	}
+	var named *claim
+	for _, c := range f.claims {
+		if c.name >= 4 && c.why != refname.LikeSomebody && c.fit.known && c.fit.found.hits > 0 && c.fits() && (named == nil || c.name > named.name) {
+			named = c
+		}
+	}
+	if named == nil {
+		return
+	}
+	f.claims = slices.DeleteFunc(f.claims, func(c *claim) bool {
+		return c.lent < leastLent && c.rest < 6 && (c.name <= named.name-farLess || c != named && c.why == refname.LikeSomebody && c.key != named.key)
+	})
+}
+
+// end lets it speak for a table that the values end where its ids do, if they do so in each source and for no other
+// table.
+func (f *field) end() {
+	if f.alone || f.text || f.flags || len(f.ending) != 1 || !(f.name.ID || f.name.Role() || f.name.Relative()) {
+		return
+	}
+	c := f.ending[0]
+	if f.name.Quantity || slices.ContainsFunc(f.claims, func(other *claim) bool { return other != c && other.name >= max(3, c.name+1) && other.fits() }) {
+		return
+	}
+	c.value += 2
+	if !slices.Contains(f.claims, c) {
+		f.claims = append(f.claims, c)
+	}
+	if c.why == "" {
+		c.why = "its values end where the ids do"
+	}
+}
+
+// farLess is by how many points a name is no rival of another one.
+const farLess = 2.5
 
 // mostRows is the share of the sampled rows whose values are ids of the table that a column is named after, from which
 // on the others may be orphans, however many different ones.

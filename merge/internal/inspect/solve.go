@@ -27,6 +27,7 @@ func (s *solver) keysOf(ctx context.Context) {
 	}
 	s.order = slices.Sorted(maps.Keys(s.families))
 	s.unambiguous()
+	s.soleKeys()
 	for _, f := range s.fields {
 		own := s.keyOf(f)
 		for _, k := range s.keys {
@@ -48,6 +49,8 @@ func (s *solver) keysOf(ctx context.Context) {
 	}
 	for _, f := range s.fields {
 		s.pair(ctx, f)
+		f.heed()
+		f.end()
 	}
 	s.speak()
 	for _, k := range s.keys {
@@ -97,6 +100,9 @@ func (f *field) see(c *claim) {
 	f.named = f.named || c.name >= 1
 	if !c.fit.known || c.fit.found.hits == 0 {
 		return
+	}
+	if c.fit.ends && c.fit.found.share() >= likely && c.key.field != f {
+		f.ending = append(f.ending, c)
 	}
 	f.could = f.could || c.fits() && f.n >= fewestLarge && c.fit.reach >= 0.3
 	f.few = f.few || f.n < fewestLarge && c.fit.found.share() == 1 || c.fit.rows.share() >= mostRows
@@ -160,6 +166,19 @@ func (s *solver) unambiguous() {
 	}
 }
 
+// soleKeys finds the keys that are called by a word of their own, such as uid, which no other key is called by.
+func (s *solver) soleKeys() {
+	of := map[string][]*key{}
+	for _, k := range s.keys {
+		if word := k.name.Word; len(k.name.Stem) == 0 && word != "" && word != "id" && k.counted {
+			of[word] = append(of[word], k)
+		}
+	}
+	for _, keys := range of {
+		keys[0].as.Sole = len(keys) == 1
+	}
+}
+
 // speak lets columns of equal names, and the tables that most refer to, speak for claims.
 func (s *solver) speak() {
 	for range rounds {
@@ -195,6 +214,8 @@ func (s *solver) speak() {
 						c.fam += hubs[c.key] / most
 					case c.name <= 0:
 					case c.key.as.People && f.name.Role():
+						c.fam += 1.5 * hubs[c.key] / most
+					case f.name.Shared:
 						c.fam += 1.5 * hubs[c.key] / most
 					case f.name.Container():
 						c.fam += hubs[c.key] / most

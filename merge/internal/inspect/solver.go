@@ -38,13 +38,14 @@ type field struct {
 	indexed  bool         // an index begins with it
 	flags    bool         // 0 and 1 are all it has
 	claims   []*claim
-	near     *claim  // the claim that most of its values speak for, if they are many
-	named    bool    // it is named after some table, or a part of it
-	could    bool    // by its values alone it may hold ids of some table
-	besides  string  // what else there is to say of its values
-	few      bool    // all of its values are ids of some table, but they are few
-	plain    float64 // how much speaks for a number that is no id
-	own      float64 // how much speaks for a key of the table itself
+	ending   []*claim // on the keys whose ids end where its values do
+	near     *claim   // the claim that most of its values speak for, if they are many
+	named    bool     // it is named after some table, or a part of it
+	could    bool     // by its values alone it may hold ids of some table
+	besides  string   // what else there is to say of its values
+	few      bool     // all of its values are ids of some table, but they are few
+	plain    float64  // how much speaks for a number that is no id
+	own      float64  // how much speaks for a key of the table itself
 	verdict  verdict
 	partners []join
 }
@@ -68,6 +69,7 @@ type fit struct {
 	reach  float64   // how far the values reach over the range of the ids, from 0 to 1
 	middle float64   // where the middle one of the ids that are found is among all, from 0 to 1
 	start  int64     // the least id, in the source where it is highest
+	ends   bool      // the values end where the ids do, in each source
 }
 
 // fits reports whether the values may be ids, and some of rows that do not exist any more.

@@ -168,19 +168,9 @@ func (e *editor) value(routes []Route) bool {
 }
 
 func (e *editor) object(routes []Route) {
-	e.take(1)
 	names, seen := NamesOf(routes), map[string]bool{}
-	written := 0
-	for {
-		start, keep := len(e.out), true
-		if written > 0 {
-			e.out = append(e.out, ',')
-		}
-		e.space()
-		if e.in[0] == '}' {
-			break
-		}
-		end := stringEnd(e.in)
+	e.each('}', func(int) bool {
+		keep, end := true, stringEnd(e.in)
 		name := unquote(e.in[:end])
 		if names < 0 {
 			e.take(end)
@@ -200,13 +190,37 @@ func (e *editor) object(routes []Route) {
 		if !e.value(Enter(routes, name, -1)) {
 			e.out = append(e.out, "null"...)
 		}
+		return keep
+	})
+}
+
+func (e *editor) array(routes []Route) {
+	e.each(']', func(i int) bool {
+		return e.value(follow(routes, func(s Step) bool { return s.index == i }))
+	})
+}
+
+// each calls one for each member or element before the end, and leaves out those for which it returns false.
+func (e *editor) each(end byte, one func(i int) (keep bool)) {
+	e.take(1)
+	written := 0
+	for i := 0; ; i++ {
+		start := len(e.out)
+		if written > 0 {
+			e.out = append(e.out, ',')
+		}
+		e.space()
+		if e.in[0] == end {
+			break
+		}
+		keep := one(i)
 		e.space()
 		if keep {
 			written++
 		} else {
 			e.out = e.out[:start]
 		}
-		if e.in[0] == '}' {
+		if e.in[0] == end {
 			break
 		}
 		e.in = e.in[1:] // a comma
@@ -218,33 +232,6 @@ func (e *editor) object(routes []Route) {
 func unquote(text string) (s string) {
 	_ = json.Unmarshal([]byte(text), &s)
 	return s
-}
-
-func (e *editor) array(routes []Route) {
-	e.take(1)
-	written := 0
-	for i := 0; ; i++ {
-		start := len(e.out)
-		if written > 0 {
-			e.out = append(e.out, ',')
-		}
-		e.space()
-		if e.in[0] == ']' {
-			break
-		}
-		keep := e.value(follow(routes, func(s Step) bool { return s.index == i }))
-		e.space()
-		if keep {
-			written++
-		} else {
-			e.out = e.out[:start]
-		}
-		if e.in[0] == ']' {
-			break
-		}
-		e.in = e.in[1:] // a comma
-	}
-	e.take(1)
 }
 
 // follow returns the routes that go on into a member or element.

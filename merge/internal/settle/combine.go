@@ -6,10 +6,12 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/shardsnow/snow/merge/internal/chunk"
 	"github.com/shardsnow/snow/merge/internal/clash"
 	"github.com/shardsnow/snow/merge/internal/ledger"
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
+	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -42,9 +44,33 @@ func (w Winners) In(database string, order []string) []*rekey.Winner {
 	return all
 }
 
-// WinnersInTarget returns the rows of a table that the target had before the run and that rows of sources are merged
-// into. It holds all of them in memory.
-func WinnersInTarget(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, order []string) ([]*rekey.Winner, error) {
+// EachWinner calls do with the rows of a table that the target had before the run and that get values of rows which are
+// merged into them, in batches, and with what was decided on them. It holds all of them in memory.
+func EachWinner(
+	ctx context.Context, j *work.Job, l ledger.Ledger, run *ledger.Run, t *plan.Table,
+	do func(ctx context.Context, rows []*rekey.Winner, decided map[string]*Decision) error,
+) error {
+	if len(clash.CombinedColumns(t)) == 0 || t.Empty {
+		return nil
+	}
+	order, err := j.Plan.Precedence(t)
+	if err != nil {
+		return err
+	}
+	all, err := winnersInTarget(ctx, l, run, t, order)
+	if err != nil {
+		return err
+	}
+	return work.Loop(ctx, j, &work.Parts[*rekey.Winner]{All: all, Most: chunk.MaxIn}, func(ctx context.Context, rows []*rekey.Winner) (int, error) {
+		decided, err := readDecisions(ctx, l, run, t, rows)
+		if err != nil {
+			return 0, err
+		}
+		return 0, do(ctx, rows, decided)
+	})
+}
+
+func winnersInTarget(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, order []string) ([]*rekey.Winner, error) {
 	winners := Winners{}
 	for _, source := range order {
 		err := l.EachIntoTarget(ctx, run.Table(source, t.Name), func(c ledger.Change) error {
@@ -68,8 +94,8 @@ func WinnersInTarget(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *p
 // A Decision is the values that a winner in the target had before the run, and the values that it gets.
 type Decision struct{ Before, After []any }
 
-// ReadDecisions returns what was decided on some winners in the target, by [sqlvalue.FormatKey] of their keys.
-func ReadDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, rows []*rekey.Winner) (map[string]*Decision, error) {
+// readDecisions returns what was decided on some winners in the target, by [sqlvalue.FormatKey] of their keys.
+func readDecisions(ctx context.Context, l ledger.Ledger, run *ledger.Run, t *plan.Table, rows []*rekey.Winner) (map[string]*Decision, error) {
 	columns := clash.CombinedColumns(t)
 	found := map[string]*Decision{}
 	under := map[string][]*rekey.Winner{}

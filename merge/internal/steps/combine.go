@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,27 +21,16 @@ import (
 
 // decideCombined decides what values rows of the target get of rows that are merged into them, and writes it down
 // with what they have now. The rows themselves are changed when nothing is decided any more.
-func decideCombined(ctx context.Context, w *work.Writer, t *plan.Table, order []string) error {
-	if len(clash.CombinedColumns(t)) == 0 || t.Empty {
-		return nil
-	}
+func decideCombined(ctx context.Context, w *work.Writer, t *plan.Table) error {
 	l := ledger.Of(w.Conns.Target)
-	all, err := settle.WinnersInTarget(ctx, l, w.Run, t, order)
-	if err != nil {
-		return err
-	}
-	return work.Loop(ctx, w.Job, &work.Parts[*rekey.Winner]{All: all, Most: chunk.MaxIn}, func(ctx context.Context, rows []*rekey.Winner) (int, error) {
-		known, err := settle.ReadDecisions(ctx, l, w.Run, t, rows)
-		if err != nil {
-			return 0, err
-		}
+	return settle.EachWinner(ctx, w.Job, l, w.Run, t, func(ctx context.Context, rows []*rekey.Winner, known map[string]*settle.Decision) error {
 		rows = slices.DeleteFunc(rows, func(row *rekey.Winner) bool { return known[sqlvalue.FormatKey(row.Key)] != nil })
 		changes, err := combined(ctx, w, t, rows)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		return 0, w.Transaction(ctx, "write down what rows become that others are merged into", func() error {
-			for _, source := range order {
+		return w.Transaction(ctx, "write down what rows become that others are merged into", func() error {
+			for _, source := range slices.Sorted(maps.Keys(changes)) {
 				if err := l.InsertChanges(ctx, w.Run.Table(source, t.Name), changes[source]); err != nil {
 					return err
 				}
@@ -87,26 +77,10 @@ func combined(ctx context.Context, w *work.Writer, t *plan.Table, rows []*rekey.
 
 // updateCombined gives rows of the target the values that were decided on. It may be done again.
 func updateCombined(ctx context.Context, w *work.Writer) error {
-	l := ledger.Of(w.Conns.Target)
 	for _, t := range w.Order {
-		if len(clash.CombinedColumns(t)) == 0 || t.Empty {
-			continue
-		}
-		order, err := w.Plan.Precedence(t)
-		if err != nil {
-			return err
-		}
-		all, err := settle.WinnersInTarget(ctx, l, w.Run, t, order)
-		if err != nil {
-			return err
-		}
-		err = work.Loop(ctx, w.Job, &work.Parts[*rekey.Winner]{All: all, Most: chunk.MaxIn}, func(ctx context.Context, rows []*rekey.Winner) (int, error) {
-			values, err := settle.ReadDecisions(ctx, l, w.Run, t, rows)
-			if err != nil {
-				return 0, err
-			}
+		err := settle.EachWinner(ctx, w.Job, ledger.Of(w.Conns.Target), w.Run, t, func(ctx context.Context, rows []*rekey.Winner, values map[string]*settle.Decision) error {
 			what := fmt.Sprintf("update rows of table %q that others are merged into", t.Name)
-			return 0, w.Transaction(ctx, what, func() error { return updateRows(ctx, w, t, rows, values) })
+			return w.Transaction(ctx, what, func() error { return updateRows(ctx, w, t, rows, values) })
 		})
 		if err != nil {
 			return err

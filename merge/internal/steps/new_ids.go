@@ -109,7 +109,7 @@ func mintSources(ctx context.Context, w *work.Writer, t *plan.Table, totals work
 			return err
 		}
 	}
-	return decideCombined(ctx, w, t, order)
+	return decideCombined(ctx, w, t)
 }
 
 // beginMint tells how many rows there are, and how many earlier runs have looked at.

@@ -10,7 +10,6 @@ import (
 	"github.com/shardsnow/snow/merge/internal/rekey"
 	"github.com/shardsnow/snow/merge/internal/settle"
 	"github.com/shardsnow/snow/merge/internal/sqlvalue"
-	"github.com/shardsnow/snow/merge/internal/work"
 	"github.com/shardsnow/snow/merge/plan"
 	"github.com/shardsnow/snow/merge/report"
 )
@@ -19,19 +18,8 @@ import (
 func compareCombined(ctx context.Context, v *verifying) error {
 	conns := v.others[0]
 	for _, t := range v.Order {
-		if len(clash.CombinedColumns(t)) == 0 || t.Empty {
-			continue
-		}
-		order, err := v.Plan.Precedence(t)
-		if err != nil {
-			return err
-		}
-		all, err := settle.WinnersInTarget(ctx, ledger.Of(conns.Target), v.run, t, order)
-		if err != nil {
-			return err
-		}
-		err = work.Loop(ctx, v.Job, &work.Parts[*rekey.Winner]{All: all, Most: chunk.MaxIn}, func(ctx context.Context, rows []*rekey.Winner) (int, error) {
-			return 0, compareWinners(ctx, v, conns, t, rows)
+		err := settle.EachWinner(ctx, v.Job, ledger.Of(conns.Target), v.run, t, func(ctx context.Context, rows []*rekey.Winner, known map[string]*settle.Decision) error {
+			return compareWinners(ctx, v, conns, t, rows, known)
 		})
 		if err != nil {
 			return err
@@ -40,12 +28,8 @@ func compareCombined(ctx context.Context, v *verifying) error {
 	return nil
 }
 
-func compareWinners(ctx context.Context, v *verifying, conns *chunk.Conns, t *plan.Table, rows []*rekey.Winner) error {
+func compareWinners(ctx context.Context, v *verifying, conns *chunk.Conns, t *plan.Table, rows []*rekey.Winner, known map[string]*settle.Decision) error {
 	columns := clash.CombinedColumns(t)
-	known, err := settle.ReadDecisions(ctx, ledger.Of(conns.Target), v.run, t, rows)
-	if err != nil {
-		return err
-	}
 	fail := func(row *rekey.Winner, check report.Check, column, reason string, args ...any) {
 		f := v.run.Table(row.Losers[0].Source, t.Name).Failure(check, row.Losers[0].Key, reason, args...)
 		f.Column, f.Target = column, sqlvalue.FormatKey(row.Key)

@@ -15,6 +15,9 @@ func For(d sqldialect.Dialect) (*Engine, error) {
 // SegmentsFor is For, for segments.
 func SegmentsFor(d sqldialect.Dialect) (*Engine, error) { return engineFor(d, "snow_segments") }
 
+// NumbersFor is For, for numbers for people.
+func NumbersFor(d sqldialect.Dialect) (*Engine, error) { return engineFor(d, "snow_numbers") }
+
 func engineFor(d sqldialect.Dialect, tables ...string) (*Engine, error) {
 	var e *Engine
 	switch d {

@@ -23,3 +23,12 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 }
+
+// ToClose returns the context of a Close that was called with ctx: ctx itself, or 5 s if it has ended. A deferred
+// Close often has the context that a signal has ended, and would give nothing back.
+func ToClose(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+}

@@ -11,11 +11,11 @@ import (
 	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
 )
 
-// tables are all tables of leases and segments, in Info's order.
-var tables = [...]string{"snow_namespaces", "snow_workers", "snow_segments", "snow_migrations"}
+// tables are all tables of leases, segments and numbers, in Info's order.
+var tables = [...]string{"snow_namespaces", "snow_workers", "snow_segments", "snow_numbers", "snow_migrations"}
 
 // tableName matches a table in a statement.
-var tableName = regexp.MustCompile(`\bsnow_(?:namespaces|workers|segments|migrations)\b`)
+var tableName = regexp.MustCompile(`\bsnow_(?:namespaces|workers|segments|numbers|migrations)\b`)
 
 // Qualify puts the engine's schema, if it has one, before the names of tables in a statement.
 func (e *Engine) Qualify(text string) string {

@@ -8,7 +8,7 @@ import (
 )
 
 // inspect handles the row of the holding, which is read after a renewal had no effect.
-func inspect(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
+func inspect(m *Machine, q Request, r Reply, now Reading, out *Outcome) {
 	h, p, got := m.holding, &m.params, r.Row
 	switch {
 	case !h.has(got):
@@ -24,7 +24,7 @@ func inspect(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 			stop(m, out)
 		}
 		m.next(reassert, now.Mono)
-	case p.Loss > 0 && p.TickAt(r.Now) >= got.Ceiling, got.Floor >= h.Ceiling && p.TickAt(r.Now) >= h.Ceiling:
+	case p.Loss > 0 && p.TickAt(r.Now) >= got.Ceiling, got.Floor >= h.Ceiling && p.TickAt(r.Now) >= q.Lapse:
 		lose(m, &LostError{Worker: uint64(h.Worker), Reason: Lapsed}, now, out)
 	case p.Loss > 0: // it was too soon: an earlier renewal, whose reply was lost, had an effect
 		m.next(renew, now.Mono+time.Second)

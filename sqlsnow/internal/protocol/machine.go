@@ -153,6 +153,17 @@ func (m *Machine) cap(us int64) int64 {
 	return ceiling
 }
 
+// lapse returns the tick from which on a fenced row can't be renewed: somebody else may have had its number since,
+// in history that a restore removed. That is the ceiling, or 0 if the ceiling is so near that a clock within the
+// bounds of LongestWindow may have reached it already.
+func (m *Machine) lapse(now Reading) int64 {
+	p, h := &m.params, m.holding
+	if p.TickAt(now.Wall.UnixMicro())+p.Ticks(4*DefaultMaxSkew) >= h.Ceiling {
+		return 0
+	}
+	return h.Ceiling
+}
+
 // lead returns how many ticks ids are ahead of the database's clock, because the
 // clock went back or an earlier reading of it was too high. Windows are longer by
 // that much, because they must reach beyond the time of ids. The lead stays below

@@ -45,6 +45,7 @@ func TestInspect(t *testing.T) {
 		"reserved":                           {0, &Row{State: Reserved, Owner: "me", Fence: 5, Floor: -1000, Ceiling: 100}, Regressed, true, readServer},
 		"gone":                               {0, nil, Vanished, true, readServer},
 		"mine, lower":                        {0, &Row{State: Granted, Owner: "me", Fence: 5, Floor: -1000, Ceiling: 50}, 0, true, reassert},
+		"mine, fenced":                       {0, &Row{State: Granted, Owner: "me", Fence: 5, Floor: 900_000, Ceiling: 900_000}, Lapsed, false, readServer},
 		"mine, as it was":                    {0, &Row{State: Granted, Owner: "me", Fence: 5, Floor: -1000, Ceiling: 100}, 0, false, renew},
 		"loss: another, after my window":     {5 * time.Second, &Row{State: Granted, Owner: "other", Fence: 6, Floor: 100, Ceiling: 900}, Displaced, false, readServer},
 		"loss: another, inside my window":    {5 * time.Second, &Row{State: Granted, Owner: "other", Fence: 6, Floor: 99, Ceiling: 900}, Regressed, true, readServer},

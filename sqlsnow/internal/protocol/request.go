@@ -70,6 +70,7 @@ type Request struct {
 	State            State // as it was read
 	Seen             int64 // the ceiling, as it was read
 	Acked            int64 // the ceiling that was confirmed
+	Lapse            int64 // the tick from which on nothing proves that a fenced row is still the lease's
 	Cap              int64 // of the ceiling that is asked for
 	Window           int64 // in ticks
 	Next             int64 // the first tick that was not used

@@ -44,13 +44,13 @@ func (m *simMaker) install() {
 		m.usable = m.usable && w.plan.flaws.unclaimed
 		return
 	}
-	if got != m.number {
-		m.number, m.usable = got, w.plan.flaws.anyNumber
+	if w.plan.flaws.anyNumber {
+		m.number, m.usable = got, true
 	}
 	w.tracef("%s has number %d", m.holder, got)
 	w.after(w.plan.params.Probation, func() {
 		if row := w.registry.Rows[got]; row.State == Reserved && row.Holder == m.holder {
-			m.usable = true
+			m.number, m.usable = got, true // the functions never have a number before it is confirmed
 		} else {
 			m.install()
 		}

@@ -83,10 +83,19 @@ var simMutants = []simMutant{
 		p.restores()
 	}},
 	{"Fence allows for the skew of one clock", false, "", func(p *simPlan) { p.flaws.oneClock = true; p.restores() }},
+	{"a fenced row is renewed by the database's clock alone", false, "", func(p *simPlan) {
+		p.flaws.oneLapse = true
+		p.restores()
+		p.procs, p.pinned, p.params.Workers, p.params.Window, p.params.Raise = 4, 0, 1, 10*time.Second, 10*time.Second
+		p.params.First, p.faults.stop = 10*time.Second, 5*time.Second
+	}},
 	{"a lease follows the database's clock in steps", false, "", func(p *simPlan) {
 		p.flaws.follows = true
 		p.restores()
-		p.faults.walk, p.faults.step = 10*time.Second, 0
+		p.make(0)
+		p.faults, p.duration = simFaults{restore: 4 * time.Minute, walk: time.Minute}, 20*time.Minute
+		p.procs, p.pinned, p.params.Workers, p.params.Window = 3, 0, 2, 30*time.Second
+		p.params.First, p.params.Raise = p.params.Window, p.params.Window
 	}},
 	{"Fence does not wait until the database remembers it", true, "", func(p *simPlan) {
 		p.flaws.hastyFence = true

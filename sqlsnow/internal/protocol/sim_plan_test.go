@@ -55,6 +55,7 @@ type simFlaws struct {
 	bareAbandon  bool  // an abandoned row has no grace
 	flatFence    bool  // Fence does not move the floor
 	oneClock     bool  // Fence allows for the skew of one clock only
+	oneLapse     bool  // a fenced row is renewed while the new database's clock says that its window lasts
 	hastyFence   bool  // Fence does not wait until the database remembers it
 	follows      bool  // a lease follows the database's clock in steps, however far
 	silent       bool  // a renewal succeeds though ids wait for the clock

@@ -119,7 +119,11 @@ func (r *simRegistry) update(row *simRow, q Request, us int64, by int) bool {
 		mine = mine || r.flaws.anyOwner
 		lapsed := t.Loss > 0 && tick >= row.Ceiling && !r.flaws.lapsedToo
 		soon := t.Loss > 0 && us < (row.Renewed+t.MinRenew.Milliseconds())*1000 && !r.flaws.unspaced
-		undead := !r.flaws.anyOwner && q.Acked <= row.Floor && tick >= q.Acked
+		lapse := q.Lapse
+		if r.flaws.oneLapse {
+			lapse = q.Acked
+		}
+		undead := !r.flaws.anyOwner && q.Acked <= row.Floor && tick >= lapse
 		if !mine || row.State != Granted || row.Ceiling < q.Acked || undead || lapsed || soon {
 			return false
 		}

@@ -64,7 +64,7 @@ func (m *Machine) Request(now Reading) Request {
 	q.Earliest, q.Latest = around-m.clock.maxSkew.Microseconds(), around+m.clock.maxSkew.Microseconds()
 	if h := m.holding; h != nil && s.holding {
 		q.Worker, q.Owner, q.Fence, q.Acked = h.Worker, h.owner, h.Fence, h.Ceiling
-		q.Cap = m.cap(around)
+		q.Cap, q.Lapse = m.cap(around), m.lapse(now)
 		q.Window += m.lead(now)
 	}
 	if s.prepare != nil {

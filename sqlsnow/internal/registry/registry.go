@@ -65,7 +65,7 @@ func (r *Registry) values(q protocol.Request) map[string]any {
 		"probation": p.Probation.Milliseconds(), "min_renew": p.MinRenew.Milliseconds(), "loss": p.Loss.Milliseconds(),
 		"first": p.Ticks(p.First), "late": p.Late().Milliseconds(),
 		"start": q.Start, "end": q.End, "worker": q.Worker, "owner": q.Owner, "fence": q.Fence, "holder": q.Holder,
-		"state": int64(q.State), "seen": q.Seen, "acked": q.Acked, "cap": q.Cap, "window": q.Window, "next": q.Next,
+		"state": int64(q.State), "seen": q.Seen, "acked": q.Acked, "lapse": q.Lapse, "cap": q.Cap, "window": q.Window, "next": q.Next,
 		"earliest": q.Earliest, "latest": q.Latest, "registry": p.UUID,
 	}
 }

@@ -93,7 +93,7 @@ const (
 		ceiling_tick = {greatest}(ceiling_tick, {least}({tick} + :window, :cap)),
 		renewed_at_ms = {now} {div} 1000, renew_seq = renew_seq + {one now}
 		{from} WHERE {bound} {guard} namespace = :namespace AND worker_id = :worker AND owner = :owner AND fence = :fence AND state = 2
-		AND ceiling_tick >= :acked AND (:acked > floor_tick OR {tick} < :acked)
+		AND ceiling_tick >= :acked AND (:acked > floor_tick OR {tick} < :lapse)
 		AND (:loss = 0 OR {tick} < ceiling_tick AND {now} >= (renewed_at_ms + :min_renew) * 1000) {returning now}`
 
 	updateReassert = `UPDATE snow_workers SET ceiling_tick = {greatest}(ceiling_tick, :acked), renewed_at_ms = {now} {div} 1000,

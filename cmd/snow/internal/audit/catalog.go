@@ -104,7 +104,7 @@ var catalogs = map[sqlsnow.Dialect][3]string{
 
 // isOwn reports whether a table is one of snow's.
 func isOwn(name string) bool {
-	own := []string{"snow_migrations", "snow_namespaces", "snow_workers", "snow_segments", "snow_id_holders"}
+	own := []string{"snow_migrations", "snow_namespaces", "snow_workers", "snow_segments", "snow_numbers", "snow_id_holders"}
 	return slices.Contains(own, name) || strings.HasPrefix(name, "snow_merge_") || strings.HasPrefix(name, "snow_id_words_") || strings.HasPrefix(name, "snow_id_servers_")
 }
 

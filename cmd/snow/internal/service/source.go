@@ -71,18 +71,12 @@ func acquire(ctx context.Context, db Database, cfg sqlsnow.LeaseConfig, timeout 
 	return sqlsnow.Acquire(ctx, db.DB, db.Dialect, cfg)
 }
 
-// leastLeft is how long ids must still last for a service to be ready: a balancer that asks every 10 s and takes
-// the third no for an answer has stopped sending requests then.
-const leastLeft = 30 * time.Second
-
-// lasts returns an error if ids end soon: within leastLeft, or within a tenth of the window of the lease if that is
-// less. The layout has timestamps for layoutLeft.
+// lasts returns an error if ids end soon. The layout has timestamps for layoutLeft.
 func lasts(lease sqlsnow.LeaseStats, layoutLeft time.Duration) error {
-	least := min(leastLeft, lease.Ceiling.Sub(lease.Renewed)/10)
 	switch {
-	case lease.Left <= least:
+	case !lease.Ready():
 		return fmt.Errorf("the window of worker %d ends in %v", lease.Worker, lease.Left)
-	case layoutLeft <= leastLeft:
+	case layoutLeft <= 30*time.Second:
 		return fmt.Errorf("the timestamps of the layout end in %v", layoutLeft)
 	}
 	return nil

@@ -1,0 +1,24 @@
+package numbercost_test
+
+import (
+	"testing"
+
+	"github.com/shardsnow/snow/bench/numbercost"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
+)
+
+func TestMeasure(t *testing.T) {
+	testscale.NeedLong(t)
+	all, err := numbercost.Measure(t.Context(), numbercost.Options{Turns: 1, Rows: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 4*len(numbercost.Ways) {
+		t.Errorf("got %d results", len(all))
+	}
+	for _, r := range all {
+		if len(r.PerSecond) != 1 || r.PerSecond[0] <= 0 {
+			t.Errorf("got %+v", r)
+		}
+	}
+}
