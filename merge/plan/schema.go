@@ -274,14 +274,14 @@ func ownDatabases(p *Plan) map[string]string {
 	return own
 }
 
-// IsExtension reports whether one of [Plan.Types] makes an extension.
-func IsExtension(statement string) bool { return strings.HasPrefix(statement, "CREATE EXTENSION ") }
+// isExtension reports whether one of [Plan.Types] makes an extension.
+func isExtension(statement string) bool { return strings.HasPrefix(statement, "CREATE EXTENSION ") }
 
 // withExtensions adds the extensions of a schema to other types.
 func withExtensions(types, schema []string) []string {
 	var all []string
 	for _, statement := range schema {
-		if IsExtension(statement) && !slices.Contains(types, statement) {
+		if isExtension(statement) && !slices.Contains(types, statement) {
 			all = append(all, statement)
 		}
 	}

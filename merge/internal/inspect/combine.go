@@ -22,7 +22,7 @@ func combine(d sqldialect.Dialect, names []string, catalogs []*catalog.Catalog) 
 	drifted := map[string]bool{}
 	for i, c := range catalogs {
 		for _, statement := range c.Types {
-			if plan.IsExtension(statement) { // before the types
+			if strings.HasPrefix(statement, "CREATE EXTENSION ") { // before the types
 				if !slices.Contains(p.Types, statement) {
 					p.Types = slices.Insert(p.Types, 0, statement)
 				}
