@@ -3,8 +3,8 @@ package route
 import (
 	"context"
 	"database/sql"
-	"reflect"
 	"strings"
+	"unsafe"
 
 	"gorm.io/gorm"
 )
@@ -61,8 +61,9 @@ func session(db *gorm.DB, change func(*hint)) *gorm.DB {
 }
 
 func hintOf(stmt *gorm.Statement) (h hint) {
-	// A first look into a sync.Map allocates, and most statements have no settings.
-	if reflect.ValueOf(&stmt.Settings).Elem().IsZero() {
+	// A first look into a sync.Map allocates, and most statements have no settings. reflect's IsZero takes a fifth of
+	// what the router costs.
+	if *(*[unsafe.Sizeof(stmt.Settings)]byte)(unsafe.Pointer(&stmt.Settings)) == ([unsafe.Sizeof(stmt.Settings)]byte{}) {
 		return h
 	}
 	if v, ok := stmt.Settings.Load(hintKey); ok {
