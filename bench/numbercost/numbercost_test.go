@@ -4,11 +4,9 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/bench/numbercost"
-	"github.com/shardsnow/snow/internal/testkit/testscale"
 )
 
 func TestMeasure(t *testing.T) {
-	testscale.NeedLong(t)
 	all, err := numbercost.Measure(t.Context(), numbercost.Options{Turns: 1, Rows: 20})
 	if err != nil {
 		t.Fatal(err)

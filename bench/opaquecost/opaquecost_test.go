@@ -19,7 +19,8 @@ func TestMeasure(t *testing.T) {
 		if len(w.Write) != 2 || len(w.Read) != 2 || w.Example == "" {
 			t.Errorf("%+v", w)
 		}
-		if strings.HasPrefix(w.Name, "opaque") && (w.WriteAllocs > 1 || w.ReadAllocs > 0) {
+		// the race detector empties pools of buffers now and then
+		if strings.HasPrefix(w.Name, "opaque") && (w.WriteAllocs >= 2 || w.ReadAllocs >= 1) {
 			t.Errorf("%s allocates %v and %v times", w.Name, w.WriteAllocs, w.ReadAllocs)
 		}
 	}

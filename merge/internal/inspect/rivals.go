@@ -82,7 +82,8 @@ func (f *field) end() {
 		return
 	}
 	c := f.ending[0]
-	if f.name.Quantity || slices.ContainsFunc(f.claims, func(other *claim) bool { return other != c && other.name >= max(3, c.name+1) && other.fits() }) {
+	itself := c.key.table == f.table && !f.name.Relative() // a number of the row may end there
+	if itself || f.name.Quantity || slices.ContainsFunc(f.claims, func(other *claim) bool { return other != c && other.name >= max(3, c.name+1) && other.fits() }) {
 		return
 	}
 	c.value += 2
