@@ -104,8 +104,9 @@ func (m *Machine) observe(us int64, sent time.Duration, now Reading, out *Outcom
 	}
 	out.Now = m.clock.predict(now.Mono)
 	// A longer window makes up for ids that are ahead of the clock. If they are too far ahead for that, they wait
-	// for the clock.
-	if most := out.Now + (m.longestLead() + m.window/2).Microseconds(); now.Running > most {
+	// for the clock. The lead and the ceiling are whole ticks, which a window of three ticks feels.
+	ahead := max(0, m.longestLead()+m.window/2-2*m.params.Layout.Tick())
+	if most := out.Now + ahead.Microseconds(); now.Running > most {
 		out.Retreat = most
 	}
 }
