@@ -254,6 +254,9 @@ func (r *rules) together(owner, other *model, rel *schema.Relationship) bool {
 // unqualified returns the column of table.column, without quotes.
 func unqualified(column string) string {
 	column = column[strings.LastIndexByte(column, '.')+1:]
+	if column == "" || letter(column[0]) { // as GORM writes it; Trim takes longer than all else here
+		return column
+	}
 	return strings.Trim(column, "`\"[]")
 }
 
