@@ -22,7 +22,8 @@
 //     rolled back.
 //   - Fast: by itself, as in package segments. A block is used only if the statement was confirmed. A process takes
 //     from a row again only if the row is not below the last block that it took: a row that went back is a
-//     [*RegressedError] for all processes, until [Raise].
+//     [*RegressedError] for all processes, until [Raise]. A process remembers the blocks of up to 65,536 counters of
+//     the present period. A row that went back while no process remembers it is not noticed.
 //
 // # Whose date
 //

@@ -85,7 +85,9 @@ func (e *RegressedError) Error() string {
 
 // databaseError returns err as a *sqlsnow.DatabaseError, unless err already says what is wrong.
 func databaseError(e *dbserver.Engine, op string, err error) error {
-	if err == nil || errors.As(err, new(*sqlsnow.DatabaseError)) || dberrors.IsVerdict(err) {
+	switch {
+	case err == nil, errors.As(err, new(*sqlsnow.DatabaseError)), dberrors.IsVerdict(err),
+		errors.As(err, new(*MismatchError)), errors.As(err, new(*OverflowError)), errors.As(err, new(*RegressedError)):
 		return err
 	}
 	return e.Explain(&sqlsnow.DatabaseError{

@@ -175,21 +175,13 @@ func (f *Fast) fill(ctx context.Context, texts, partitions []string) error {
 			return databaseError(f.series.engine, "read the date", err)
 		}
 		if err = f.fillIn(ctx, w, texts, partitions); !errors.Is(err, errTurned) {
-			return databaseErrorOrOurs(f.series.engine, err)
+			return databaseError(f.series.engine, "take numbers", err)
 		}
 		f.mu.Lock()
 		f.today = today{}
 		f.mu.Unlock()
 	}
 	return ErrClock
-}
-
-// databaseErrorOrOurs returns err as a *sqlsnow.DatabaseError if it is none of this package's.
-func databaseErrorOrOurs(e *dbserver.Engine, err error) error {
-	if errors.As(err, new(*OverflowError)) || errors.As(err, new(*RegressedError)) {
-		return err
-	}
-	return databaseError(e, "take numbers", err)
 }
 
 // date returns the window of the database's date.

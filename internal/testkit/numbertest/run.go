@@ -65,8 +65,8 @@ func testConfiguration(t *testing.T, g Target) {
 		change(&cfg)
 		_, err := numbers.OpenGapFree(t.Context(), db, g.Dialect, cfg)
 		var mismatch *numbers.MismatchError
-		if field == "" && err != nil || field != "" && (!errors.As(err, &mismatch) || mismatch.Field != field) {
-			t.Errorf("another %q: got %v", field, err)
+		if field == "" && err != nil || field != "" && (!errors.As(err, &mismatch) || mismatch.Field != field || errors.As(err, new(*sqlsnow.DatabaseError))) {
+			t.Errorf("another %q: got %v, want a MismatchError, which is no DatabaseError", field, err)
 		}
 	}
 	var mismatch *numbers.MismatchError
