@@ -233,3 +233,37 @@ func TestHurry(t *testing.T) {
 		t.Error("a renewal is not brought forward")
 	}
 }
+
+// However far ids are ahead of the database's clock, the window that a renewal gives lasts until the next renewal, or
+// ids wait for the clock. Leads and windows are whole ticks, which short windows feel: with three ticks of a second,
+// ids may still wait for a part of a tick.
+func TestWindowsReachTheNextRenewal(t *testing.T) {
+	for _, tick := range []time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond} {
+		for _, ticks := range []time.Duration{3, 4, 10, 60} {
+			for ahead := time.Duration(0); ahead < 40*time.Second; ahead += 370 * time.Millisecond {
+				window := ticks * tick
+				m := &Machine{
+					params: simParams(simLayout(tick), 8, 0, window, window), window: window, random: rand.New(rand.NewPCG(1, 2)),
+					clock: serverClock{maxSkew: DefaultMaxSkew}, owner: NewOwner,
+				}
+				now := Reading{Mono: time.Hour, Wall: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).Add(ahead * 7 % tick)}
+				us := now.Wall.UnixMicro()
+				if err := m.clock.observe(us, now.Mono, now); err != nil {
+					t.Fatal(err)
+				}
+				now.Running = us + ahead.Microseconds()
+				floor := m.params.TickAt(us)
+				m.Opened(&Holding{Worker: 3, owner: "me", Fence: 5, Floor: floor - 1, Ceiling: floor + 1, renewed: now.Mono}, now)
+				out := m.Handle(m.Request(now), Reply{Changed: true, Now: us}, now.Mono, now)
+				running := now.Running
+				if out.Retreat != 0 {
+					running = out.Retreat
+				}
+				latest := RenewEvery(window) * 6 / 5
+				if reached := m.params.TickAt(running + latest.Microseconds()); reached >= m.holding.Ceiling {
+					t.Errorf("ticks of %v, a window of %d, %v ahead: ids reach tick %d before the next renewal, and the window ends at %d", tick, ticks, ahead, reached, m.holding.Ceiling)
+				}
+			}
+		}
+	}
+}
