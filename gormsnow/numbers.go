@@ -68,7 +68,9 @@ type NumberSeries interface {
 // A gap-free series needs a transaction. GORM begins one for each Create, unless SkipDefaultTransaction is set; then an
 // insert outside of a transaction fails. If the Create fails, the fields are empty again. A row whose number is set is
 // refused with [ErrNumberSet], and ON CONFLICT for a row without one, because the number of a row that is not stored
-// would be missing. GORM saves associations with ON CONFLICT: create such a row by itself. A number series of a fast kind leaves values of the caller as they are.
+// would be missing. GORM saves associations with ON CONFLICT: create such a row by itself.
+//
+// A fast series leaves numbers that are set as they are.
 //
 // A series is of one database. Behind package route, the series of a shard counts for itself.
 func Numbers(series map[string]NumberSeries) gorm.Plugin {
