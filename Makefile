@@ -14,7 +14,7 @@ each     = for dir in $(MODULES); do echo "$$dir: $(1)"; (cd $$dir && export GOW
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile
 
-test: ## test every module on real databases with the race detector, in about 10 minutes; installs what is missing
+test: ## test every module on real databases with the race detector, in about 12 minutes; installs what is missing
 	@go run ./internal/tools/testrun
 
 test-long: ## the tests that take long: hundreds of kills, random databases, long simulations; about 18 minutes

@@ -255,7 +255,7 @@ func (j job) run(ctx context.Context, root, folder, temp string, all *results, e
 
 // announce says what the tests will install and how long they will take.
 func announce(w io.Writer, root string, modules []string, long bool) error {
-	what, minutes := "the tests", 10
+	what, minutes := "the tests", 12
 	if long {
 		what, minutes = "the tests that take long", 18
 	}
