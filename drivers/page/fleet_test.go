@@ -3,6 +3,7 @@
 package page_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -36,16 +37,38 @@ func hostile() string {
 	return `"><script>alert(1)</script>` + strings.Repeat("very-long-name-of-a-pod-", 10)[:223]
 }
 
+// live keeps the fleets renewing until the test ends. On a busy machine a browser may need minutes to look.
+func (d database) live(t *testing.T) {
+	t.Helper()
+	d.occupy(t)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() { close(stop); <-stopped })
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Second):
+				d.occupy(t)
+			}
+		}
+	}()
+}
+
 // occupy writes rows as leases would have written them: one statement for each, in one transaction.
 func (d database) occupy(t *testing.T) {
 	t.Helper()
-	now, err := sqlsnow.Clock(t.Context(), d.DB, d.dialect)
+	ctx := context.WithoutCancel(t.Context())
+	now, err := sqlsnow.Clock(ctx, d.DB, d.dialect)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return
 	}
-	tx, err := d.BeginTx(t.Context(), nil)
+	tx, err := d.BeginTx(ctx, nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return
 	}
 	defer func() { _ = tx.Rollback() }()
 	layout := snow.Default()
@@ -59,8 +82,8 @@ func (d database) occupy(t *testing.T) {
 		}
 		statement := fmt.Sprintf(`UPDATE snow_workers SET state = %s, fence = 3, floor_tick = %s, ceiling_tick = %s, claimed_at_ms = %s, renewed_at_ms = %s, holder = %s
 			WHERE namespace = %s AND worker_id = %s`, mark(1), mark(2), mark(3), mark(4), mark(5), mark(6), mark(7), mark(8))
-		if _, err := tx.ExecContext(t.Context(), statement, state, tick(claimed), tick(ceiling), claimed.UnixMilli(), renewed.UnixMilli(), holder, namespace, number); err != nil {
-			t.Fatal(err)
+		if _, err := tx.ExecContext(ctx, statement, state, tick(claimed), tick(ceiling), claimed.UnixMilli(), renewed.UnixMilli(), holder, namespace, number); err != nil {
+			t.Error(err)
 		}
 	}
 	for _, f := range fleets() {
@@ -83,6 +106,6 @@ func (d database) occupy(t *testing.T) {
 		}
 	}
 	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 }

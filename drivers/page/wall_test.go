@@ -37,12 +37,12 @@ func TestWall(t *testing.T) {
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
+	d.live(t)
 	for _, tt := range []struct {
 		width, height int64
 		colours       string
 	}{{1280, 800, "light"}, {390, 844, "dark"}} {
 		b.do(chromedp.EmulateViewport(tt.width, tt.height), prefers(tt.colours))
-		d.occupy(t)
 		b.open(server.URL + "/")
 		b.picture(fmt.Sprint(tt.width))
 		b.none("the line on top is not on the first screen", `const a = document.getElementById("alarm"), r = a.getBoundingClientRect();
