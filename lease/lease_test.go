@@ -48,7 +48,7 @@ func acquired(t *testing.T, cfg Config, do func(t *testing.T, l *Lease, r *onMem
 			t.Fatal(err)
 		}
 		s := &versioned.Memory{}
-		if err := versioned.Create(t.Context(), s, want); err != nil {
+		if err := versioned.Create(t.Context(), s, want, versioned.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		r := &onMemory{}
