@@ -19,6 +19,7 @@
 //	clocks.go failovers.go outages.go               the scenarios of leases
 //	pauses.go pins.go storms.go
 //	segments.go                                     RunSegments, and its scenarios
+//	fleet.go                                        processes, proxies and the ledger for stores that are no databases
 //	proxy.go ledger.go                              a network with faults; the check of all ids
 //	process.go report.go                            a worker process as its parent sees it
 //	worker.go shifted.go wall.go wall_shifted.go    the worker process itself, also with a wrong clock

@@ -30,15 +30,19 @@ func (w *world) buildShifted() string {
 	}
 	add(w.shiftedTime())
 	main := filepath.Join(here, "shiftedworker")
+	name, opener := "_", "nil"
+	if w.opens { // it has an Opener
+		name, opener = "store", "store.Open"
+	}
 	add(filepath.Join(main, "main.go"), `package main
 
 import (
-	_ "`+w.target.Import+`"
+	`+name+` "`+w.target.Import+`"
 
 	"github.com/shardsnow/snow/internal/testkit/leasefaults"
 )
 
-func main() { leasefaults.Work() }
+func main() { leasefaults.Work(`+opener+`) }
 `)
 	text, err := json.Marshal(map[string]any{"Replace": overlay})
 	if err != nil {

@@ -43,10 +43,16 @@ func layout() snow.Layout {
 	return l
 }
 
+// An Acquirer acquires a lease, as the functions Acquire of sqlsnow and of packages for other stores do.
+type Acquirer func(ctx context.Context, cfg sqlsnow.LeaseConfig) (*sqlsnow.Lease, error)
+
+// An Opener returns the Acquirer of a worker process for the DSN in its job.
+type Opener func(dsn string) (Acquirer, error)
+
 // A worker is a worker process.
 type worker struct {
 	job
-	db     *sql.DB
+	lease  Acquirer
 	issue  context.Context // ends with the command "close", where there is nothing to close yet
 	leases sync.WaitGroup
 
@@ -55,18 +61,22 @@ type worker struct {
 	held   []*sqlsnow.Lease
 }
 
+// IsWorker reports whether this process is a worker process. Such a process must call Work.
+func IsWorker() bool { return os.Getenv(jobVariable) != "" }
+
 // Work does the job in the environment of this process, and ends the process. Commands come on the standard input,
 // one in a line. The process ends at the end of its input, so that a test that dies leaves no process behind.
-// Reports go to the standard output, as JSON.
-func Work() {
-	if err := work(); err != nil {
+// Reports go to the standard output, as JSON. A nil open
+// is for leases and segments of databases.
+func Work(open Opener) {
+	if err := work(open); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-func work() (err error) {
+func work(open Opener) (err error) {
 	w := &worker{}
 	if err := json.Unmarshal([]byte(os.Getenv(jobVariable)), &w.job); err != nil {
 		return err
@@ -74,12 +84,13 @@ func work() (err error) {
 	if err := shiftWall(w.WallShift); err != nil {
 		return err
 	}
+	if open == nil {
+		open = w.openDatabase
+	}
 	if w.Fixed == nil && w.Segments == nil {
-		if w.db, err = sql.Open(w.Driver, w.DSN); err != nil {
+		if w.lease, err = open(w.DSN); err != nil {
 			return err
 		}
-		w.db.SetMaxOpenConns(10)
-		w.db.SetMaxIdleConns(10)
 	}
 
 	var end context.CancelFunc
@@ -105,6 +116,19 @@ func work() (err error) {
 			return nil
 		}
 	}
+}
+
+// openDatabase is the Opener of leases on databases.
+func (w *worker) openDatabase(dsn string) (Acquirer, error) {
+	db, err := sql.Open(w.Driver, dsn)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(10)
+	db.SetMaxIdleConns(10)
+	return func(ctx context.Context, cfg sqlsnow.LeaseConfig) (*sqlsnow.Lease, error) {
+		return sqlsnow.Acquire(ctx, db, w.Dialect, cfg)
+	}, nil
 }
 
 // obey executes commands.
@@ -244,7 +268,7 @@ func (w *worker) acquire() *sqlsnow.Lease {
 		if w.Timeout > 0 {
 			ctx, cancel = context.WithTimeout(ctx, w.Timeout)
 		}
-		lease, err := sqlsnow.Acquire(ctx, w.db, w.Dialect, sqlsnow.LeaseConfig{
+		lease, err := w.lease(ctx, sqlsnow.LeaseConfig{
 			Namespace: w.Namespace, Worker: w.Pin, Holder: w.Holder, Logger: slog.New(w),
 		})
 		cancel()
