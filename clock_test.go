@@ -104,7 +104,7 @@ func TestWaitsOnTheRealClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var field *FieldError
 		// when the bubble starts
-		if _, err := Fixed(Default(), 0, 1); !errors.As(err, &field) || field.Field != "clock" || field.Value != "2000-01-01T00:00:00Z" {
+		if _, err := Fixed(Default(), 1); !errors.As(err, &field) || field.Field != "clock" || field.Value != "2000-01-01T00:00:00Z" {
 			t.Errorf("Fixed before the epoch: %v, want a FieldError of clock", err)
 		}
 		l := preset(946684800000-1000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12})

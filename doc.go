@@ -22,7 +22,7 @@
 // [github.com/shardsnow/snow/sqlsnow.Open] leases a number from a database, so
 // that nobody else can use it.
 //
-//	w, err := snow.Fixed(snow.Default(), 0, 7)
+//	w, err := snow.Fixed(snow.Default(), 7)
 //	g, err := snow.NewGenerator(w, snow.Config{})
 //	id, err := g.Next(ctx)
 //

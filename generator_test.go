@@ -325,14 +325,17 @@ func TestNewGeneratorRefuses(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		datacenter, worker uint64
-		want               string
+		parts Parts
+		want  string
 	}{
-		{32, 0, "datacenter 32: want at most 31"},
-		{0, 32, "worker 32: want at most 31"},
+		{Parts{Datacenter: 32}, "datacenter 32: want at most 31"},
+		{Parts{Worker: 32}, "worker 32: want at most 31"},
+		{Parts{Time: noon, Worker: 1}, "time 20"},
+		{Parts{Worker: 1, Sequence: 2}, "sequence 2: want 0: ids have it"},
+		{Parts{Worker: 1, Shard: 3}, "shard 3: want 0: ids have it"},
 	} {
-		if w, err := Fixed(Twitter(), tt.datacenter, tt.worker); err == nil || !strings.Contains(err.Error(), tt.want) || w != nil {
-			t.Errorf("Fixed(%d, %d) = %v, %v, want %q", tt.datacenter, tt.worker, w, err, tt.want)
+		if w, err := FixedParts(Twitter(), tt.parts); err == nil || !strings.Contains(err.Error(), tt.want) || w != nil {
+			t.Errorf("FixedParts(%+v) = %v, %v, want %q", tt.parts, w, err, tt.want)
 		}
 	}
 }

@@ -219,7 +219,7 @@ func TestZeroLayout(t *testing.T) {
 	if _, err := l.MarshalText(); err == nil {
 		t.Error("MarshalText returned no error")
 	}
-	if _, err := Fixed(l, 0, 0); err == nil {
+	if _, err := Fixed(l, 0); err == nil {
 		t.Error("Fixed returned no error")
 	}
 	if got := l.String(); got != "invalid layout" {

@@ -28,7 +28,7 @@ func openDryRun() *gorm.DB {
 // newGenerator returns a generator for worker 7. Every process that inserts needs
 // its own number.
 func newGenerator() *snow.Generator {
-	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	worker, err := snow.Fixed(snow.Default(), 7)
 	if err != nil {
 		log.Fatal(err)
 	}

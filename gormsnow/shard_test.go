@@ -24,6 +24,12 @@ type sharded struct {
 
 func (s *sharded) Layout() snow.Layout { return s.layout }
 
+func (s *sharded) Next(ctx context.Context) (snow.ID, error) {
+	var one [1]snow.ID
+	err := s.Fill(ctx, one[:])
+	return one[0], err
+}
+
 func (s *sharded) Fill(_ context.Context, ids []snow.ID) error {
 	s.fills = append(s.fills, len(ids))
 	for i := range ids {

@@ -26,6 +26,12 @@ type counter struct {
 	wait bool // until ctx ends
 }
 
+func (c *counter) Next(ctx context.Context) (snow.ID, error) {
+	var one [1]snow.ID
+	err := c.Fill(ctx, one[:])
+	return one[0], err
+}
+
 func (c *counter) Fill(ctx context.Context, ids []snow.ID) error {
 	if c.wait {
 		<-ctx.Done()
@@ -173,7 +179,7 @@ func TestMethods(t *testing.T) {
 }
 
 func TestReadIDs(t *testing.T) {
-	w, err := snow.Fixed(snow.Default(), 0, 7)
+	w, err := snow.Fixed(snow.Default(), 7)
 	if err != nil {
 		t.Fatal(err)
 	}

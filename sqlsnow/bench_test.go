@@ -53,7 +53,7 @@ func BenchmarkNext(b *testing.B) {
 	db := openBench(b, l, 4)
 	for name, worker := range map[string]func(b *testing.B) snow.Worker{
 		"fixed": func(b *testing.B) snow.Worker {
-			w, err := snow.Fixed(l, 0, 0)
+			w, err := snow.Fixed(l, 0)
 			if err != nil {
 				b.Fatal(err)
 			}

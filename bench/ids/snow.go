@@ -56,7 +56,7 @@ func newSnow(layout func() (snow.Layout, error)) (*snow.Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := snow.Fixed(l, 0, 0)
+	w, err := snow.Fixed(l, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func (e *engine) concurrentKeys() []concurrentKey {
 }
 
 func worker(l snow.Layout, number int, cfg snow.Config) (fill, error) {
-	w, err := snow.Fixed(l, 0, uint64(number))
+	w, err := snow.Fixed(l, uint64(number))
 	if err != nil {
 		return nil, err
 	}

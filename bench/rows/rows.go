@@ -139,7 +139,7 @@ func (o Options) measure(ctx context.Context) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	worker, err := snow.Fixed(snow.Default(), 0, 0)
+	worker, err := snow.Fixed(snow.Default(), 0)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func newGenerator(tb testing.TB) *snow.Generator {
 
 func newGeneratorOf(tb testing.TB, layout snow.Layout) *snow.Generator {
 	tb.Helper()
-	worker, err := snow.Fixed(layout, 0, 7)
+	worker, err := snow.Fixed(layout, 7)
 	if err != nil {
 		tb.Fatal(err)
 	}

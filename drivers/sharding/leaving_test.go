@@ -65,7 +65,7 @@ func move(ctx context.Context, from, db *gorm.DB, table string) error {
 // leavingShards returns a router over two new databases of a server.
 func leavingShards(t *testing.T, server *dbtest.Server, layout snow.Layout, models ...any) (db *gorm.DB, databases []*gorm.DB, names []string) {
 	t.Helper()
-	worker, err := snow.Fixed(layout, 0, 1)
+	worker, err := snow.Fixed(layout, 1)
 	check(t, err)
 	keys, err := snow.NewGenerator(worker, snow.Config{})
 	check(t, err)

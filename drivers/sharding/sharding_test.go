@@ -97,7 +97,7 @@ func openShop(t *testing.T, dialector gorm.Dialector, cfg gorm.Config, shardingF
 	}
 	layout, err := snow.NewLayout(snow.Default().Epoch(), snow.Default().Tick(), snow.Bits{Timestamp: 41, Worker: 8, Sequence: 12, Shard: 2})
 	check(t, err)
-	worker, err := snow.Fixed(layout, 0, 7)
+	worker, err := snow.Fixed(layout, 7)
 	check(t, err)
 	keys, err := snow.NewGenerator(worker, snow.Config{})
 	check(t, err)

@@ -218,7 +218,7 @@ func (w *worker) live(i int) error {
 		return w.loadSegments(file)
 	}
 	if w.Fixed != nil {
-		fixed, err := snow.Fixed(layout(), 0, *w.Fixed)
+		fixed, err := snow.Fixed(layout(), *w.Fixed)
 		if err != nil {
 			return err
 		}

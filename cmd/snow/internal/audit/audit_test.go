@@ -210,7 +210,7 @@ func TestIDs(t *testing.T) {
 			insert("mixed", next(t, shop))
 			insert("mixed", next(t, billing))
 		}
-		fixed, err := snow.Fixed(snow.Default(), 0, 3)
+		fixed, err := snow.Fixed(snow.Default(), 3)
 		if err != nil {
 			t.Fatal(err)
 		}
