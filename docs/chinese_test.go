@@ -25,7 +25,8 @@ var (
 	codeName  = regexp.MustCompile("`([^`]+)`")
 	linked    = regexp.MustCompile(`\]\([^)]*\)`)
 	number    = regexp.MustCompile(`\d[\d,.]*\d|\d`)
-	counted   = regexp.MustCompile(`(\d+) ?([万亿])`)
+	counted   = regexp.MustCompile(`(\d[\d,]*) ?(万|亿|million)`)
+	millions  = regexp.MustCompile(`(\d+) to (\d+) million`)
 	word      = regexp.MustCompile(`[a-z]+`)
 )
 
@@ -52,6 +53,7 @@ func factsOf(page string) facts {
 			row = append(row, "`"+m[1]+"`")
 		}
 		text := linked.ReplaceAllString(codeName.ReplaceAllString(line, ""), "")
+		text = millions.ReplaceAllString(text, "$1 million to $2 million")
 		text = counted.ReplaceAllStringFunc(text, inDigits)
 		for _, n := range number.FindAllString(text, -1) {
 			f.numbers[n]++
@@ -72,10 +74,10 @@ func factsOf(page string) facts {
 	return f
 }
 
-// inDigits writes a number such as 90 亿 as English does, 9,000,000,000.
+// inDigits writes a number such as 90 亿 or 9 million with all of its digits.
 func inDigits(text string) string {
 	m := counted.FindStringSubmatch(text)
-	digits := m[1] + strings.Repeat("0", map[string]int{"万": 4, "亿": 8}[m[2]])
+	digits := strings.ReplaceAll(m[1], ",", "") + strings.Repeat("0", map[string]int{"万": 4, "亿": 8, "million": 6}[m[2]])
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
@@ -163,9 +165,9 @@ func TestChinesePages(t *testing.T) {
 
 // The comparison finds a difference of each kind, and none in another order.
 func TestFacts(t *testing.T) {
-	const page = "# Title 9\nTakes 2.5 s, twice, of 9,000,000,000. It is `a`.\n\n- 7 of `b`\n\n| row | 3 |\n\n    indented 8\n" +
+	const page = "# Title 9\nTakes 2.5 s, twice, of 9,000,000,000, or 11 to 19 million. It is `a`.\n\n- 7 of `b`\n\n| row | 3 |\n\n    indented 8\n" +
 		"```go\nx := 1 // why\n```\n## Two\n[4](5)\n"
-	const other = "# 题 6\n[4](51)\n## 二\n```go\nx := 1 // 原因\n```\n| 行 | 3 |\n\n`b` 有 7 个，`a` 花 2 次、2.5 s，共 90 亿。\n"
+	const other = "# 题 6\n[4](51)\n## 二\n```go\nx := 1 // 原因\n```\n| 行 | 3 |\n\n`b` 有 7 个，`a` 花 2 次、2.5 s，共 90 亿，或 1,100 万到 1,900 万。\n"
 	original := factsOf(page)
 	if got := differences(factsOf(other), original); len(got) > 0 {
 		t.Errorf("another order: %q", got)
