@@ -2,10 +2,10 @@ package snow
 
 import "time"
 
-// Default returns the layout for new projects, 41+0+10+12+0, 1 ms, epoch
+// DefaultLayout returns the layout for new projects, 41+0+10+12+0, 1 ms, epoch
 // 2024-01-01: 1,024 workers with 4,096 ids a millisecond each, until September
-// 2093. It is a layout, not a generator: see [NewGenerator].
-func Default() Layout {
+// 2093. It has no shard bits, and a layout can't get them later.
+func DefaultLayout() Layout {
 	return preset(1704067200000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12})
 }
 

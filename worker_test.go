@@ -15,7 +15,7 @@ import (
 func TestFixedOfEachRequest(t *testing.T) {
 	const requests, each = 8, 1250
 	next := func() (ID, error) {
-		w, err := Fixed(Default(), 1)
+		w, err := Fixed(DefaultLayout(), 1)
 		if err != nil {
 			return 0, err
 		}

@@ -356,7 +356,7 @@ func TestShardsRefused(t *testing.T) {
 func TestShardsNeedALayout(t *testing.T) {
 	t.Parallel()
 	flat := newSharded(t)
-	flat.layout = snow.Default()
+	flat.layout = snow.DefaultLayout()
 	for _, src := range []snow.Source{newSequence(), flat} {
 		wantFieldError(t, dry(t, src).Create(&Sale{SellerID: 5}), "gormsnow_test.Sale", "ID", "Layout has shard bits")
 		// Other models don't.

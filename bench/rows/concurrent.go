@@ -89,7 +89,7 @@ type concurrentKey struct {
 
 var concurrentKeys = []concurrentKey{
 	{name: AutoIncrement, fill: func(int) (fill, error) { return nil, nil }},
-	{name: Snow, fill: func(c int) (fill, error) { return worker(snow.Default(), c, snow.Config{}) }},
+	{name: Snow, fill: func(c int) (fill, error) { return worker(snow.DefaultLayout(), c, snow.Config{}) }},
 	{name: Clustered, fill: func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{}) }},
 	{name: OneProcess, fill: func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{}) }, common: true},
 	{name: OneLane, fill: func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{OneLane: true}) }},

@@ -26,7 +26,7 @@ import (
 // newGenerator returns a generator for a worker number that nobody else has.
 func newGenerator(tb testing.TB) *snow.Generator {
 	tb.Helper()
-	return newGeneratorOf(tb, snow.Default())
+	return newGeneratorOf(tb, snow.DefaultLayout())
 }
 
 func newGeneratorOf(tb testing.TB, layout snow.Layout) *snow.Generator {

@@ -92,7 +92,7 @@ func leavingShards(t *testing.T, server *dbtest.Server, layout snow.Layout, mode
 
 func leavingLayout(t *testing.T) snow.Layout {
 	t.Helper()
-	layout, err := snow.NewLayout(snow.Default().Epoch(), snow.Default().Tick(), snow.Bits{Timestamp: 41, Worker: 8, Sequence: 12, Shard: 2})
+	layout, err := snow.NewLayout(snow.DefaultLayout().Epoch(), snow.DefaultLayout().Tick(), snow.Bits{Timestamp: 41, Worker: 8, Sequence: 12, Shard: 2})
 	check(t, err)
 	return layout
 }

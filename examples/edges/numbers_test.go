@@ -45,7 +45,7 @@ type Item struct {
 // A model with the tag of the page gets ids, and is a number in JSON.
 func TestNumberInModel(t *testing.T) {
 	db := openDB(t)
-	worker, err := snow.Fixed(snow.Default(), 9)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 9)
 	check(t, err)
 	keys, err := snow.NewGenerator(worker, snow.Config{})
 	check(t, err)

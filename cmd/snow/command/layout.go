@@ -165,7 +165,7 @@ type namedLayout struct {
 
 func presets() []namedLayout {
 	return []namedLayout{
-		{"default", snow.Default()},
+		{"default", snow.DefaultLayout()},
 		{"twitter", snow.Twitter()},
 		{"discord", snow.Discord()},
 		{"instagram", snow.Instagram()},
