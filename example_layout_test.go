@@ -82,6 +82,13 @@ func ExampleClustered() {
 	// 286471102081794944 <nil>
 }
 
+func ExampleDefaultShards() {
+	l := snow.DefaultShards()
+	id, err := l.Compose(snow.Parts{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Worker: 7, Sequence: 42, Shard: 5})
+	fmt.Println(l.Workers(), l.PerSecond(), id, l.Shard(id), err)
+	// Output: 1024 64000 286467607756831365 5 <nil>
+}
+
 func ExampleClusteredShards() {
 	l := snow.ClusteredShards()
 	id, err := l.Compose(snow.Parts{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Worker: 7, Sequence: 42, Shard: 5})

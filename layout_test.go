@@ -17,7 +17,7 @@ import (
 var presets = map[string]func() Layout{
 	"Default": DefaultLayout, "Twitter": Twitter, "Discord": Discord, "Instagram": Instagram, "UIDGenerator": UIDGenerator,
 	"ShardingSphere": ShardingSphere, "JavaScript": JavaScript, "GameServers": GameServers, "BusyGameServers": BusyGameServers,
-	"Clustered": Clustered, "ClusteredShards": ClusteredShards,
+	"DefaultShards": DefaultShards, "Clustered": Clustered, "ClusteredShards": ClusteredShards,
 }
 
 // The file holds ids of every preset, computed elsewhere, and ids that other
@@ -97,6 +97,7 @@ func TestPresets(t *testing.T) {
 		end       string
 	}{
 		{DefaultLayout(), 1024, 4096000, "2093-09-06T15:47:35.552Z"},
+		{DefaultShards(), 1024, 64000, "2093-09-06T15:47:35.552Z"},
 		{Twitter(), 32, 4096000, "2080-07-10T17:30:30.209Z"},
 		{UIDGenerator(), 4194304, 8192, "2024-11-20T13:24:16Z"},
 		{JavaScript(), 128, 25600, "2111-02-08T13:44:29.44Z"},

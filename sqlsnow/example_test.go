@@ -78,6 +78,23 @@ func ExampleOpen() {
 	// Output: sqlsnow: open: LeaseConfig.Namespace "order": want the Namespace's, "orders", or none
 }
 
+// What can't change afterwards, for orders in several databases of MySQL with replicas.
+func ExampleNamespace() {
+	ns := sqlsnow.Namespace{
+		Name:       "shop",               // for all tables that share keys
+		Layout:     snow.DefaultShards(), // from snow layout fit
+		Workers:    1024,                 // processes at once
+		LossWindow: 5 * time.Second,      // replicas may be promoted that lack the last 5 s
+	}
+	db, err := sql.Open("mysql", "owner@tcp(registry.internal)/snow")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := sqlsnow.Init(context.Background(), db, sqlsnow.MySQL, ns); err != nil {
+		log.Fatal(err)
+	}
+}
+
 func ExampleAcquire() {
 	var db *sql.DB
 	lease, err := sqlsnow.Acquire(context.Background(), db, sqlsnow.MySQL, sqlsnow.LeaseConfig{Namespace: "orders", MaxSkew: -1})
