@@ -13,7 +13,7 @@ import (
 
 // facts are what a page says in every language, wherever it says it: a page in Chinese has its own sections.
 type facts struct {
-	code    []string        // blocks of code without comments, sorted
+	code    []string        // blocks of code, and indented lines, without comments, sorted
 	rows    []string        // rows of tables: the names and numbers of each, sorted
 	names   map[string]bool // what is in backquotes, such as names and settings
 	numbers map[string]int  // how often each number is in the text
@@ -36,7 +36,7 @@ var spelled = map[string]string{
 	"four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "sixteen": "16", "fifty": "50",
 }
 
-// factsOf returns the facts of a page. Titles and what is indented are not compared.
+// factsOf returns the facts of a page. Titles are not compared.
 func factsOf(page string) facts {
 	f := facts{names: make(map[string]bool), numbers: make(map[string]int), words: make(map[string]bool)}
 	page = codeBlock.ReplaceAllStringFunc(page, func(block string) string {
@@ -44,7 +44,12 @@ func factsOf(page string) facts {
 		return ""
 	})
 	for line := range strings.Lines(page) {
-		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "    ") {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		if strings.HasPrefix(line, "    ") {
+			line, _, _ = strings.Cut(line, " # ")
+			f.code = append(f.code, strings.TrimSpace(line))
 			continue
 		}
 		var row []string
@@ -165,9 +170,9 @@ func TestChinesePages(t *testing.T) {
 
 // The comparison finds a difference of each kind, and none in another order.
 func TestFacts(t *testing.T) {
-	const page = "# Title 9\nTakes 2.5 s, twice, of 9,000,000,000, or 11 to 19 million. It is `a`.\n\n- 7 of `b`\n\n| row | 3 |\n\n    indented 8\n" +
+	const page = "# Title 9\nTakes 2.5 s, twice, of 9,000,000,000, or 11 to 19 million. It is `a`.\n\n- 7 of `b`\n\n| row | 3 |\n\n    snow serve 8 # eight\n" +
 		"```go\nx := 1 // why\n```\n## Two\n[4](5)\n"
-	const other = "# 题 6\n[4](51)\n## 二\n```go\nx := 1 // 原因\n```\n| 行 | 3 |\n\n`b` 有 7 个，`a` 花 2 次、2.5 s，共 90 亿，或 1,100 万到 1,900 万。\n"
+	const other = "# 题 6\n    snow serve 8 # 八\n[4](51)\n## 二\n```go\nx := 1 // 原因\n```\n| 行 | 3 |\n\n`b` 有 7 个，`a` 花 2 次、2.5 s，共 90 亿，或 1,100 万到 1,900 万。\n"
 	original := factsOf(page)
 	if got := differences(factsOf(other), original); len(got) > 0 {
 		t.Errorf("another order: %q", got)
@@ -183,6 +188,7 @@ func TestFacts(t *testing.T) {
 		{"| 3 |", "| 4 |", "without the row of 3"},
 		{"| 行 | 3 |\n", "| 行 | 3 |\n| 行 | 3 |\n", "with the row of 3"},
 		{"x := 1", "x := 2", `without the code "x := 1\n"`},
+		{"serve 8", "serve 9", `with the code "snow serve 9"`},
 	} {
 		got := differences(factsOf(strings.Replace(other, tt.old, tt.new, 1)), original)
 		if !slices.Contains(got, tt.want) {
