@@ -17,7 +17,7 @@
 //
 //	run.go                                          Run, and the world of a scenario
 //	clocks.go failovers.go outages.go               the scenarios of leases
-//	pauses.go pins.go storms.go
+//	pauses.go pins.go pods.go storms.go
 //	segments.go                                     RunSegments, and its scenarios
 //	proxy.go ledger.go                              a network with faults; the check of all ids
 //	process.go report.go                            a worker process as its parent sees it

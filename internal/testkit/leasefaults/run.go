@@ -40,7 +40,7 @@ type scenario struct {
 func scenarios() []scenario {
 	var all []scenario
 	// The longest and the heaviest scenarios come first.
-	for _, some := range [][]scenario{failovers(), storms(), clocks(), outages(), pauses(), pins()} {
+	for _, some := range [][]scenario{failovers(), storms(), clocks(), outages(), pauses(), pins(), pods()} {
 		all = append(all, some...)
 	}
 	return all

@@ -71,7 +71,7 @@ func work() (err error) {
 	if err := json.Unmarshal([]byte(os.Getenv(jobVariable)), &w.job); err != nil {
 		return err
 	}
-	if err := shiftWall(w.WallShift); err != nil {
+	if err := errors.Join(shiftWall(w.WallShift), w.readPod()); err != nil {
 		return err
 	}
 	if w.Fixed == nil && w.Segments == nil {
@@ -218,7 +218,7 @@ func (w *worker) live(i int) error {
 		return w.loadSegments(file)
 	}
 	if w.Fixed != nil {
-		fixed, err := snow.Fixed(layout(), 0, *w.Fixed)
+		fixed, err := snow.Fixed(layout(), *w.Fixed)
 		if err != nil {
 			return err
 		}
