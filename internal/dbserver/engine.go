@@ -210,6 +210,7 @@ func (e *Engine) Compile(text string) Statement {
 		"{least}", e.least,
 	).Replace(text)
 	s := parse(text, e.Dialect.Placeholder)
+	s.plain = e.Dialect == sqldialect.MySQL
 	s.Text = e.Qualify(s.Text)
 	return s
 }
