@@ -47,7 +47,7 @@ func list(ctx context.Context, db *sql.DB, d sqlsnow.Dialect) (all []Series, err
 	if err != nil {
 		return nil, databaseError(e, "read the settings", err)
 	}
-	e = e.In(info.Schema)
+	e = e.In(info)
 	rows, err := db.QueryContext(ctx, e.Compile(selectAll).Text)
 	if err != nil {
 		return nil, databaseError(e, "read the counters", err)

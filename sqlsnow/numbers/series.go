@@ -114,7 +114,7 @@ func place(ctx context.Context, db *sql.DB, e *dbserver.Engine, loss time.Durati
 	if err := info.Check(loss); err != nil {
 		return nil, err
 	}
-	return e.In(info.Schema), nil
+	return e.In(info), nil
 }
 
 // use is the use of a session that writes.
