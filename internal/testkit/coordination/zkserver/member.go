@@ -153,7 +153,7 @@ func (m *Member) SetClock(tb testing.TB, offset time.Duration) {
 		tb.Fatalf("zkserver: member %d: %v", m.id, err)
 	}
 	if m.environ == nil {
-		m.environ = []string{"LD_PRELOAD=" + library, "FAKETIME_TIMESTAMP_FILE=" + m.clock(), "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"}
+		m.environ = []string{"LD_PRELOAD=" + library, "FAKETIME_TIMESTAMP_FILE=" + m.clock(), "FAKETIME_CACHE_DURATION=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"}
 		m.Restart(tb)
 	}
 }
