@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
-	"github.com/shardsnow/snow/sqlsnow/internal/registry"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/protocol"
+	"github.com/shardsnow/snow/internal/registry"
+	"github.com/shardsnow/snow/internal/retry"
 )
 
 // Acquire leases a worker number and returns when its first window is durable.
@@ -50,7 +51,7 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 		return nil, err
 	}
 	r, err := open(ctx, db, d, cfg.Namespace)
-	for tries := 0; e.IsBusy(err) && tries < dbserver.MaxTries && dbserver.Pause(ctx, 100*time.Millisecond) == nil; tries++ {
+	for tries := 0; e.IsBusy(err) && tries < retry.MaxTries && retry.Pause(ctx, 100*time.Millisecond) == nil; tries++ {
 		r, err = open(ctx, db, d, cfg.Namespace)
 	}
 	if err != nil {

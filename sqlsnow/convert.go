@@ -3,10 +3,10 @@ package sqlsnow
 import (
 	"errors"
 
+	"github.com/shardsnow/snow/internal/dberrors"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/internal/sqldialect"
-	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
 )
 
 // exported returns the error that users see for an error of the internal

@@ -158,8 +158,8 @@
 //	segments, sqlsnowtest         dense numbers; the contracts
 //	functions                     functions of SQL that read and make ids
 //	  └─ sqlsnow
-//	       ├─ internal/registry   the statements on the tables of leases
-//	       │    ├─ internal/protocol   the protocol without I/O, and its simulation
-//	       │    └─ internal/dbserver   servers: dialects of SQL, durability, sessions on which a write commits by itself
-//	       └─ internal/dberrors   the errors that these packages share
+//	       ├─ ../internal/registry   the statements on the tables of leases
+//	       │    ├─ ../internal/protocol   the protocol without I/O, and its simulation
+//	       │    └─ ../internal/dbserver   servers: dialects of SQL, durability, sessions on which a write commits by itself
+//	       └─ ../internal/dberrors   the errors that these packages share
 package sqlsnow

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
-	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
+	"github.com/shardsnow/snow/internal/dberrors"
+	"github.com/shardsnow/snow/internal/protocol"
 )
 
 // Errors that callers branch on. They arrive wrapped: use errors.Is.
@@ -80,6 +80,7 @@ type ClockError struct {
 	Predicted time.Time
 	MaxSkew   time.Duration // how far apart they may be
 	Running   time.Time     // the time that the next id has, if ids wait for the clock; else zero
+	Peers     int           // how many other processes wrote at about the time Database, in a store that has no clock; else 0
 }
 
 func (e *ClockError) Error() string { return (*protocol.ClockError)(e).Error() }

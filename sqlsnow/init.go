@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/registry"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/registry"
+	"github.com/shardsnow/snow/internal/retry"
 )
 
 // Init makes a namespace, with a row for each of its worker numbers. If it
@@ -54,7 +55,7 @@ func initNamespace(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) err
 	}
 	for tries := 0; ; tries++ {
 		err := registry.Create(ctx, e, db, want, info.Now)
-		if !e.IsBusy(err) || tries == dbserver.MaxTries || dbserver.Pause(ctx, 100*time.Millisecond) != nil {
+		if !e.IsBusy(err) || tries == retry.MaxTries || retry.Pause(ctx, 100*time.Millisecond) != nil {
 			return exported(e, "init", err)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
-	"github.com/shardsnow/snow/sqlsnow/internal/registry"
+	"github.com/shardsnow/snow/internal/protocol"
+	"github.com/shardsnow/snow/internal/registry"
 )
 
 // A Lease is the right to make ids with a worker number that nobody else has

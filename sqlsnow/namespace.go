@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
+	"github.com/shardsnow/snow/internal/protocol"
 )
 
 // A Namespace is one space of ids. Its worker numbers are leased to the
@@ -63,7 +64,7 @@ func (n Namespace) FencedFor() time.Duration {
 
 // params checks n and fills in what is left out.
 func (n Namespace) params() (protocol.Params, error) {
-	if err := dbserver.CheckName("namespace", n.Name); err != nil {
+	if err := names.Check("namespace", n.Name); err != nil {
 		return protocol.Params{}, err
 	}
 	if n.Layout == (snow.Layout{}) {

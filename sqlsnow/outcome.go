@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
+	"github.com/shardsnow/snow/internal/protocol"
 )
 
 // carryOut does what an outcome says. The caller holds mu.

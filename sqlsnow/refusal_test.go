@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
-	"github.com/shardsnow/snow/sqlsnow/internal/registry"
+	"github.com/shardsnow/snow/internal/dberrors"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/protocol"
+	"github.com/shardsnow/snow/internal/registry"
 )
 
 func TestFenceRefuses(t *testing.T) {

@@ -12,8 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/registry"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/registry"
+	"github.com/shardsnow/snow/internal/retry"
 )
 
 // A Reservation is a worker number that is never leased.
@@ -131,12 +132,12 @@ func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 			if errors.As(err, new(*snow.FieldError)) {
 				return Reservation{}, err
 			}
-			if !r.Engine.IsBusy(err) || tries >= dbserver.MaxTries {
+			if !r.Engine.IsBusy(err) || tries >= retry.MaxTries {
 				return Reservation{}, exported(r.Engine, "reserve", err)
 			}
 			wait = rand.N(100 * time.Millisecond)
 		}
-		if err := dbserver.Sleep(ctx, wait); err != nil {
+		if err := retry.Sleep(ctx, wait); err != nil {
 			return Reservation{}, err
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
+	"github.com/shardsnow/snow/internal/protocol"
+	"github.com/shardsnow/snow/internal/retry"
 )
 
 // run renews the lease until it ends.
@@ -148,7 +148,7 @@ func (l *Lease) renew(ctx context.Context) error {
 		case out.Fatal != nil:
 			l.end(ctx, out.Fatal)
 		case out.Err != nil:
-			if !l.registry.Engine.IsBusy(out.Err) || tries >= dbserver.MaxTries {
+			if !l.registry.Engine.IsBusy(out.Err) || tries >= retry.MaxTries {
 				return out.Err
 			}
 		case m.Holds() && !out.Again:
@@ -198,7 +198,7 @@ func (l *Lease) end(ctx context.Context, err error) (next uint64) {
 // which no renewal had noticed yet. Another Close returns the result of the first.
 func (l *Lease) Close(ctx context.Context) error {
 	l.closing.Do(func() {
-		ctx, cancel := dbserver.ToClose(ctx)
+		ctx, cancel := retry.ToClose(ctx)
 		defer cancel()
 		if err := l.close(ctx); err != nil {
 			l.closeErr = fmt.Errorf("sqlsnow: close the lease of namespace %q: %w", l.config.Namespace, err)

@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
-	"github.com/shardsnow/snow/sqlsnow/internal/registry"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
+	"github.com/shardsnow/snow/internal/protocol"
+	"github.com/shardsnow/snow/internal/registry"
 )
 
 // A WorkerState says what a worker number is used for.
@@ -97,7 +98,7 @@ func workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]Wo
 
 // open reads the constants of a namespace.
 func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*registry.Registry, error) {
-	if err := dbserver.CheckName("namespace", namespace); err != nil {
+	if err := names.Check("namespace", namespace); err != nil {
 		return nil, err
 	}
 	e, _, err := engine(ctx, db, d)

@@ -9,10 +9,12 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dberrors"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
+	"github.com/shardsnow/snow/internal/retry"
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Config configures [Install] and [Renumber].
@@ -101,7 +103,7 @@ type installer struct {
 }
 
 func install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, again bool) (uint64, error) {
-	if err := dbserver.CheckName("Namespace", cfg.Namespace); err != nil {
+	if err := names.Check("Namespace", cfg.Namespace); err != nil {
 		return 0, err
 	}
 	if err := checkDialect(d); err != nil {
@@ -145,7 +147,7 @@ func install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, aga
 				return err
 			}
 			return i.create(ctx, conn, m)
-		}); !errors.Is(err, errRenumbered) || tries == dbserver.MaxTries {
+		}); !errors.Is(err, errRenumbered) || tries == retry.MaxTries {
 			return r.Worker, err
 		}
 		again = false
