@@ -101,6 +101,9 @@ type world struct {
 	server    *dbtest.Server
 	replica   *dbtest.Server // nil without
 	proxy     *proxy         // nil without
+	store     *StoreTarget   // nil for an SQL database
+	direct    string         // the DSN of a store without proxies
+	proxies   []*proxy       // of a store, or only proxy
 	db        *sql.DB
 	job       job // of every worker process; start completes it
 	processes []*process
@@ -128,6 +131,7 @@ func newWorld(t *testing.T, target Target, s scenario, server, replica *dbtest.S
 	}
 	if s.proxied {
 		w.proxy = newProxy(t, server.Addr())
+		w.proxies = []*proxy{w.proxy}
 		dsn = strings.Replace(dsn, server.Addr(), w.proxy.addr, 1)
 	}
 	w.job = job{Driver: target.Driver, Dialect: target.Dialect, DSN: dsn, Namespace: s.namespace.Name, Dir: t.TempDir()}
