@@ -3,6 +3,7 @@
 package leasefaults
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"os"
@@ -163,9 +164,9 @@ func (w *world) start(n int, changes ...func(*job)) []*process {
 			change(&j)
 		}
 		program := []string{j.program}
-		if j.program == "" {
+		if j.program == "" || w.store != nil { // a test binary
 			top, _, _ := strings.Cut(w.Name(), "/")
-			program = []string{os.Args[0], "-test.run=^" + top + "$"}
+			program = []string{cmp.Or(j.program, os.Args[0]), "-test.run=^" + top + "$"}
 		}
 		w.processes = append(w.processes, spawn(w, program, j))
 	}

@@ -1,5 +1,5 @@
 // Package zkserver starts real ZooKeeper servers for tests. They are private: a test may kill, stop, continue and
-// restart each member of an ensemble, set its clock, and put back an older state of its data.
+// restart each member of an ensemble, also with a wrong clock, and put back an older state of its data.
 //
 // The members run from the jars of Debian's package libzookeeper-java, with a data directory and ports of their own on
 // the loopback interface. They sync their logs at every commit, as in production. They end with their test, or with the

@@ -40,7 +40,6 @@ func (m *Member) Addr() string { return m.addr }
 func (m *Member) data() string   { return filepath.Join(m.dir, "data") }
 func (m *Member) config() string { return filepath.Join(m.dir, "zoo.cfg") }
 func (m *Member) log() string    { return filepath.Join(m.dir, "log") }
-func (m *Member) clock() string  { return filepath.Join(m.dir, "clock") }
 
 func (m *Member) prepare(tb testing.TB, config string) {
 	tb.Helper()
@@ -142,20 +141,12 @@ func (m *Member) Wipe(tb testing.TB) {
 	}
 }
 
-// SetClock shifts the wall clock of the member by whole seconds from the machine's, until the next call. The first call
-// restarts the member. It needs Debian's package libfaketime.
-func (m *Member) SetClock(tb testing.TB, offset time.Duration) {
+// RestartAt is Restart with a wall clock that is shifted by whole seconds from the machine's. It needs Debian's package
+// libfaketime.
+func (m *Member) RestartAt(tb testing.TB, offset time.Duration) {
 	tb.Helper()
-	library := faker(tb)
-	next := m.clock() + ".next" // the server reads the file all the time
-	err := errors.Join(os.WriteFile(next, fmt.Appendf(nil, "%+d\n", int64(offset/time.Second)), 0o600), os.Rename(next, m.clock()))
-	if err != nil {
-		tb.Fatalf("zkserver: member %d: %v", m.id, err)
-	}
-	if m.environ == nil {
-		m.environ = []string{"LD_PRELOAD=" + library, "FAKETIME_TIMESTAMP_FILE=" + m.clock(), "FAKETIME_CACHE_DURATION=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"}
-		m.Restart(tb)
-	}
+	m.environ = []string{"LD_PRELOAD=" + faker(tb), fmt.Sprintf("FAKETIME=%+ds", int64(offset/time.Second)), "FAKETIME_DONT_FAKE_MONOTONIC=1"}
+	m.Restart(tb)
 }
 
 func (m *Member) signal(tb testing.TB, s syscall.Signal) {
