@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 )
@@ -66,9 +65,6 @@ const (
 	// rows of segments, which have no LossWindow: the server's settings must be durable as well
 	ForSegments
 )
-
-// LongestLoss is the longest LossWindow of a namespace.
-const LongestLoss = 10 * time.Minute
 
 // A Session is a connection that was checked, and on which a write commits by itself.
 //

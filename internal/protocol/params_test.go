@@ -8,14 +8,13 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dberrors"
-	"github.com/shardsnow/snow/internal/dbserver"
 )
 
 // The raises that a failover can lose never reach beyond the time that the next
 // holder waits. The test adds them up one by one.
 func TestParamsOutlastALoss(t *testing.T) {
 	for _, tick := range []time.Duration{time.Millisecond, 7 * time.Millisecond, 100 * time.Millisecond, time.Second} {
-		for loss := time.Second; loss <= dbserver.LongestLoss; loss += 700 * time.Millisecond {
+		for loss := time.Second; loss <= LongestLoss; loss += 700 * time.Millisecond {
 			c := NewParams(loss, 10*time.Minute, 30*time.Second, tick)
 			raise := (c.Raise + tick - 1) / tick * tick
 			lost := time.Duration(0)

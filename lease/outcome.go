@@ -1,4 +1,4 @@
-package sqlsnow
+package lease
 
 import (
 	"context"
@@ -31,15 +31,15 @@ func (l *Lease) carryOut(out *protocol.Outcome, now protocol.Reading) {
 	}
 	if l.grant != nil {
 		l.machine.Report(out, now, l.running().UnixMicro(), l.waits())
-		out.Err = decided(l.registry.Engine, "", out.Err)
+		out.Err = l.registry.Explain("", out.Err)
 	}
 	if out.Renewed {
 		s.Renewals++
 		s.Renewed = time.UnixMicro(l.machine.Predict(now.Mono)).UTC()
 		s.Err, l.gone = nil, nil
 		l.explain(nil)
-		l.note(LeaseEvent{Kind: Renewed, Worker: s.Worker}, slog.LevelDebug, "worker lease renewed",
-			"worker", s.Worker, "until", l.registry.Params.TimeOf(l.ceiling))
+		l.note(Event{Kind: Renewed, Worker: s.Worker}, slog.LevelDebug, "worker lease renewed",
+			"worker", s.Worker, "until", l.params.TimeOf(l.ceiling))
 	}
 	if out.Suspend {
 		// provisional: the number may turn out to be lost otherwise, or not lost
@@ -67,11 +67,11 @@ func (l *Lease) carryOut(out *protocol.Outcome, now protocol.Reading) {
 				message = "worker lease not renewed"
 			}
 		}
-		l.note(LeaseEvent{Kind: Failed, Worker: s.Worker, Err: out.Err}, slog.LevelWarn, message,
-			"worker", s.Worker, "until", l.registry.Params.TimeOf(l.ceiling), "error", out.Err)
+		l.note(Event{Kind: Failed, Worker: s.Worker, Err: out.Err}, slog.LevelWarn, message,
+			"worker", s.Worker, "until", l.params.TimeOf(l.ceiling), "error", out.Err)
 	case l.outage.failures > 0 && l.machine.Holds() && (out.Renewed || out.Open != nil):
-		l.note(LeaseEvent{}, slog.LevelInfo, "worker lease outage over", "worker", s.Worker,
-			"outage", now.Mono-l.outage.since, "failures", l.outage.failures, "until", l.registry.Params.TimeOf(l.ceiling))
+		l.note(Event{}, slog.LevelInfo, "worker lease outage over", "worker", s.Worker,
+			"outage", now.Mono-l.outage.since, "failures", l.outage.failures, "until", l.params.TimeOf(l.ceiling))
 		l.outage = outage{}
 	}
 }
@@ -94,13 +94,13 @@ func (l *Lease) lost(e *LostError) {
 	if l.err == nil {
 		l.grant.Explain(e)
 	}
-	l.note(LeaseEvent{Kind: Lost, Worker: e.Worker, Err: e}, slog.LevelError, "worker number lost",
+	l.note(Event{Kind: Lost, Worker: e.Worker, Err: e}, slog.LevelError, "worker number lost",
 		"worker", e.Worker, "reason", e.Reason.String(), "holder", e.Holder)
 }
 
 // open lets the generator use a number.
 func (l *Lease) open(h *protocol.Holding, now protocol.Reading) error {
-	p := &l.registry.Params
+	p := &l.params
 	if l.grant == nil {
 		grant, err := snow.NewGrant(p.Layout, time.UnixMicro(l.machine.Predict(now.Mono)))
 		if err != nil {
@@ -118,7 +118,7 @@ func (l *Lease) open(h *protocol.Holding, now protocol.Reading) error {
 	}
 	if err != nil && !first && !errors.Is(err, snow.ErrTimeExhausted) && !errors.Is(err, snow.ErrLeaseExpired) {
 		l.machine.Keep(h, now)
-		return typed(l.machine.Ahead(now, l.running().UnixMicro()))
+		return Typed(l.machine.Ahead(now, l.running().UnixMicro()))
 	}
 	if err != nil {
 		return err
@@ -140,19 +140,19 @@ func (l *Lease) open(h *protocol.Holding, now protocol.Reading) error {
 	l.explain(nil)
 	until := p.TimeOf(h.Ceiling)
 	if first {
-		l.note(LeaseEvent{Kind: Acquired, Worker: s.Worker}, slog.LevelInfo, "worker lease acquired", "worker", s.Worker, "until", until)
+		l.note(Event{Kind: Acquired, Worker: s.Worker}, slog.LevelInfo, "worker lease acquired", "worker", s.Worker, "until", until)
 		return nil
 	}
 	s.Swaps++
-	l.note(LeaseEvent{Kind: Swapped, Worker: s.Worker, From: former}, slog.LevelWarn, "worker number swapped",
+	l.note(Event{Kind: Swapped, Worker: s.Worker, From: former}, slog.LevelWarn, "worker number swapped",
 		"from", former, "worker", s.Worker, "until", until)
 	return nil
 }
 
 // note keeps an event for publish. The caller holds mu.
-func (l *Lease) note(e LeaseEvent, level slog.Level, message string, args ...any) {
+func (l *Lease) note(e Event, level slog.Level, message string, args ...any) {
 	if l.grant != nil {
-		e.Ceiling = l.registry.Params.TimeOf(l.ceiling)
+		e.Ceiling = l.params.TimeOf(l.ceiling)
 	}
 	if e.Kind != Ended {
 		e.Took = l.took

@@ -1,4 +1,4 @@
-package sqlsnow
+package lease
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/internal/names"
 	"github.com/shardsnow/snow/internal/protocol"
 )
@@ -54,16 +53,17 @@ const (
 	defaultWorkers = 1024 // or all that the layout has
 )
 
-// FencedFor returns how long no number can be leased after [Fence], or after [Init]
+// FencedFor returns how long no number can be leased after Fence, or after Init
 // had to make rows that were deleted, if the clocks are right. n is a namespace as
-// [Namespaces] returns it.
+// Namespaces returns it.
 func (n Namespace) FencedFor() time.Duration {
 	p := protocol.Params{Layout: n.Layout, Window: n.Window, Pinned: n.PinnedWindow}
 	return time.Duration(p.LongestWindow()) * n.Layout.Tick()
 }
 
-// params checks n and fills in what is left out.
-func (n Namespace) params() (protocol.Params, error) {
+// Params checks n and fills in what is left out. The result has a type of an internal package: Params is for the
+// packages of this project that keep namespaces.
+func Params(n Namespace) (protocol.Params, error) {
 	if err := names.Check("namespace", n.Name); err != nil {
 		return protocol.Params{}, err
 	}
@@ -93,7 +93,7 @@ func (n Namespace) params() (protocol.Params, error) {
 		value             time.Duration
 		shortest, longest time.Duration
 	}{
-		{"LossWindow", n.LossWindow, 0, dbserver.LongestLoss},
+		{"LossWindow", n.LossWindow, 0, protocol.LongestLoss},
 		{"Window", n.Window, shortest, max(longestWindow, 3*tick)},
 		{"PinnedWindow", n.PinnedWindow, shortest, max(longestWindow, 3*tick)},
 	} {

@@ -1,4 +1,4 @@
-package sqlsnow
+package lease
 
 import (
 	"context"
@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// LeaseConfig configures [Acquire] and [Open]. All but Namespace may be zero.
-type LeaseConfig struct {
+// Config configures Acquire and Open of the packages that lease from a store, such as sqlsnow. All but Namespace may
+// be zero.
+type Config struct {
 	// Namespace is the name of a namespace that Init made. For Open it may be empty.
 	Namespace string
 
@@ -37,10 +38,10 @@ type LeaseConfig struct {
 	// or Close. For events in the background, it is a context that ends with
 	// Close. The next renewal waits until OnEvent returns. OnEvent may call Stats
 	// of the lease, but not Renew or Close.
-	OnEvent func(ctx context.Context, e LeaseEvent)
+	OnEvent func(ctx context.Context, e Event)
 
 	// MaxSkew is how far the database's clock and this process's may be apart: 0 to
 	// 30 s, where zero means 30 s. If the clocks are wrong, the end of a window may be
-	// that much too far in the future. [Fence] allows for no more than 30 s.
+	// that much too far in the future. Fence allows for no more than 30 s.
 	MaxSkew time.Duration
 }

@@ -1,4 +1,4 @@
-package sqlsnow
+package lease
 
 import (
 	"log/slog"
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A LeaseEvent is something that happened to a lease: see LeaseConfig.OnEvent.
-type LeaseEvent struct {
+// A Event is something that happened to a lease: see Config.OnEvent.
+type Event struct {
 	Kind   EventKind
 	Worker uint64 // the number that is held; for Lost, the number that was held
 	From   uint64 // for Swapped, the former number
@@ -59,7 +59,7 @@ func (o *outage) fail(now time.Duration) bool {
 
 // A note is an event, if it has a kind, and its log line, if it has a message.
 type note struct {
-	event   LeaseEvent
+	event   Event
 	level   slog.Level
 	message string
 	args    []any

@@ -1,4 +1,4 @@
-package sqlsnow
+package lease
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/protocol"
-	"github.com/shardsnow/snow/internal/registry"
 )
 
 // A Lease is the right to make ids with a worker number that nobody else has
@@ -18,12 +17,14 @@ import (
 // concurrent use.
 type Lease struct {
 	grant    *snow.Grant
-	registry *registry.Registry
+	registry Registry
+	params   protocol.Params
+	prefix   string            // of errors
 	machine  *protocol.Machine // used only by the goroutine that has the turn
 	turn     chan struct{}     // holds one value; whoever receives it has the turn
 	wake     chan struct{}     // makes run look at the machine again
 	log      *slog.Logger
-	config   LeaseConfig
+	config   Config
 	begin    time.Time // monotonic times count from it
 
 	ctx    context.Context // of the renewals
@@ -32,7 +33,7 @@ type Lease struct {
 	done   chan struct{}
 
 	mu         sync.Mutex // of what follows
-	stats      LeaseStats
+	stats      Stats
 	outage     outage
 	gone       *LostError // why the generator's number is lost, if it is
 	stopped    bool       // the generator must not use its number any more
@@ -54,12 +55,12 @@ func (l *Lease) Grant() *snow.Grant { return l.grant }
 // Stats returns how the lease is doing. It does not ask the database. A
 // readiness probe should look at Left. A liveness probe should not look at the
 // lease at all, because a restart throws the rest of the window away.
-func (l *Lease) Stats() LeaseStats {
+func (l *Lease) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.stats
 	if l.grant != nil {
-		s.Ceiling = l.registry.Params.TimeOf(l.ceiling)
+		s.Ceiling = l.params.TimeOf(l.ceiling)
 		if s.Left = max(0, s.Ceiling.Sub(l.running())); l.stopped || l.err != nil || l.waits() {
 			s.Left = 0
 		}
@@ -72,7 +73,7 @@ func (l *Lease) Stats() LeaseStats {
 func (l *Lease) Done() <-chan struct{} { return l.done }
 
 // Err returns nil as long as Done is open, and then the reason: [ErrClosed], a
-// [*LostError] of a number that LeaseConfig.Worker asked for,
+// [*LostError] of a number that Config.Worker asked for,
 // [ErrNamespaceMismatch], [ErrNoNamespace] or [snow.ErrTimeExhausted].
 func (l *Lease) Err() error {
 	l.mu.Lock()

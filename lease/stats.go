@@ -1,14 +1,14 @@
-package sqlsnow
+package lease
 
 import (
 	"encoding/json"
 	"time"
 )
 
-// LeaseStats says how a lease is doing. In JSON, for expvar and logs, durations
+// Stats says how a lease is doing. In JSON, for expvar and logs, durations
 // are whole nanoseconds and Err is the text of the error; a driver's error may
 // name the database's host and user.
-type LeaseStats struct {
+type Stats struct {
 	Datacenter uint64        `json:"datacenter"`
 	Worker     uint64        `json:"worker"`   // may change, see Swaps
 	Fence      int64         `json:"fence"`    // how often this number was leased, this time included
@@ -29,15 +29,15 @@ const shortest = 30 * time.Second
 
 // Window returns how long the window was when it was confirmed last: the namespace's Window or PinnedWindow, and
 // with a LossWindow less in the first minutes. Renewals are failing if less than a third of it is left.
-func (s LeaseStats) Window() time.Duration { return s.Ceiling.Sub(s.Renewed) }
+func (s Stats) Window() time.Duration { return s.Ceiling.Sub(s.Renewed) }
 
 // Ready reports whether ids can be made, and go on for half a minute if no renewal succeeds any more, or for a tenth
 // of the window if that is less. It is for readiness probes, of every kind of lease. Liveness probes must not ask it.
-func (s LeaseStats) Ready() bool { return s.Left > min(shortest, s.Window()/10) }
+func (s Stats) Ready() bool { return s.Left > min(shortest, s.Window()/10) }
 
 // MarshalJSON returns an object with the fields of s.
-func (s LeaseStats) MarshalJSON() ([]byte, error) {
-	type fields LeaseStats
+func (s Stats) MarshalJSON() ([]byte, error) {
+	type fields Stats
 	text := ""
 	if s.Err != nil {
 		text = s.Err.Error()

@@ -1,4 +1,4 @@
-package sqlsnow
+package lease
 
 import (
 	"context"
@@ -81,8 +81,8 @@ func (l *Lease) ask(ctx context.Context) protocol.Outcome {
 	now := l.read()
 	l.took = now.Mono - sent.Mono
 	out := l.machine.Handle(q, r, sent.Mono, now)
-	out.Err = decided(l.registry.Engine, q.Ask.String(), out.Err)
-	out.Fatal = decided(l.registry.Engine, q.Ask.String(), out.Fatal)
+	out.Err = l.registry.Explain(q.Ask.String(), out.Err)
+	out.Fatal = l.registry.Explain(q.Ask.String(), out.Fatal)
 	l.carryOut(&out, now)
 	l.mu.Unlock()
 	l.publish(ctx)
@@ -97,12 +97,7 @@ func (l *Lease) send(ctx context.Context, q protocol.Request) protocol.Reply {
 		ctx, cancel = context.WithTimeout(ctx, l.machine.Timeout())
 		defer cancel()
 	}
-	r := l.registry.Do(ctx, q)
-	if r.Err != nil {
-		r.Err = exported(l.registry.Engine, q.Ask.String(), r.Err)
-		r.Failure = failureOf(l.registry.Engine, r.Err)
-	}
-	return r
+	return l.registry.Do(ctx, q)
 }
 
 // Renew renews the lease at once. It returns nil if the lease then has a number,
@@ -112,7 +107,7 @@ func (l *Lease) send(ctx context.Context, q protocol.Request) protocol.Reply {
 // LossWindow is not 0, Renew skips a renewal that would come too early.
 func (l *Lease) Renew(ctx context.Context) error {
 	if err := l.renew(ctx); err != nil {
-		return fmt.Errorf("sqlsnow: renew the lease of namespace %q: %w", l.config.Namespace, err)
+		return fmt.Errorf("%s: renew the lease of namespace %q: %w", l.prefix, l.config.Namespace, err)
 	}
 	return nil
 }
@@ -148,7 +143,7 @@ func (l *Lease) renew(ctx context.Context) error {
 		case out.Fatal != nil:
 			l.end(ctx, out.Fatal)
 		case out.Err != nil:
-			if !l.registry.Engine.IsBusy(out.Err) || tries >= retry.MaxTries {
+			if !l.registry.IsBusy(out.Err) || tries >= retry.MaxTries {
 				return out.Err
 			}
 		case m.Holds() && !out.Again:
@@ -165,7 +160,7 @@ func (l *Lease) tooFarAhead() error {
 	if !l.waits() {
 		return nil
 	}
-	return typed(l.machine.Ahead(l.read(), l.running().UnixMicro()))
+	return Typed(l.machine.Ahead(l.read(), l.running().UnixMicro()))
 }
 
 // end stops the generator for good, and returns the first tick that it did not use.
@@ -181,7 +176,7 @@ func (l *Lease) end(ctx context.Context, err error) (next uint64) {
 		if !errors.Is(err, ErrClosed) {
 			message = "worker lease ended"
 		}
-		l.note(LeaseEvent{Kind: Ended, Worker: l.stats.Worker, Err: err}, slog.LevelError, message, "worker", l.stats.Worker, "error", err)
+		l.note(Event{Kind: Ended, Worker: l.stats.Worker, Err: err}, slog.LevelError, message, "worker", l.stats.Worker, "error", err)
 		close(l.done)
 	}
 	l.mu.Unlock()
@@ -201,7 +196,7 @@ func (l *Lease) Close(ctx context.Context) error {
 		ctx, cancel := retry.ToClose(ctx)
 		defer cancel()
 		if err := l.close(ctx); err != nil {
-			l.closeErr = fmt.Errorf("sqlsnow: close the lease of namespace %q: %w", l.config.Namespace, err)
+			l.closeErr = fmt.Errorf("%s: close the lease of namespace %q: %w", l.prefix, l.config.Namespace, err)
 		}
 	})
 	return l.closeErr
@@ -235,7 +230,7 @@ func (l *Lease) close(ctx context.Context) error {
 	if r.Err == nil && !released {
 		if r = l.send(ctx, protocol.Request{Ask: protocol.AskRow, Worker: q.Worker}); r.Err == nil {
 			released, r.Err = l.machine.Released(q, r.Row, repeated)
-			r.Err = decided(l.registry.Engine, q.Ask.String(), r.Err)
+			r.Err = l.registry.Explain(q.Ask.String(), r.Err)
 		}
 	}
 	var lost *LostError
