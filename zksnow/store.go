@@ -15,13 +15,36 @@ import (
 // A store is a versioned.Store in a tree of znodes. The znode of a key is the key below the root. Its value is the
 // znode's data, its version the znode's data version plus one. Each znode of a key has one child, which [tag] names.
 type store struct {
-	conn  *zk.Conn
+	conn  client
 	root  string
-	acl   []zk.ACL
 	slots chan struct{} // of requests
+
+	mu  sync.Mutex
+	acl []zk.ACL // of the root, which all znodes get; nil until it was read
 }
 
-var _ versioned.Store = (*store)(nil)
+// A client is what a store needs of a *zk.Conn.
+type client interface {
+	Children(path string) ([]string, *zk.Stat, error)
+	Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
+	Exists(path string) (bool, *zk.Stat, error)
+	Get(path string) ([]byte, *zk.Stat, error)
+	GetACL(path string) ([]zk.ACL, *zk.Stat, error)
+	Multi(ops ...any) ([]zk.MultiResponse, error)
+	Server() string
+	SessionID() int64
+	Set(path string, data []byte, version int32) (*zk.Stat, error)
+	State() zk.State
+}
+
+var (
+	_ versioned.Store = (*store)(nil)
+	_ client          = (*zk.Conn)(nil)
+)
+
+func newStoreOf(conn client, root string) *store {
+	return &store{conn: conn, root: root, slots: make(chan struct{}, inFlight)}
+}
 
 // path returns the znode of a key.
 func (s *store) path(key string) string { return s.root + "/" + key }
@@ -153,18 +176,49 @@ func (s *store) tick(ctx context.Context) (us int64, err error) {
 	})
 }
 
-// make makes a znode without data, and those above it.
+// make makes a znode without data, and those above it, with an ACL.
 func (s *store) make(ctx context.Context, path string) error {
+	acl, err := s.access(ctx)
+	if err != nil {
+		return err
+	}
+	return s.makeWith(ctx, path, acl)
+}
+
+func (s *store) makeWith(ctx context.Context, path string, acl []zk.ACL) error {
 	for end := 1; end <= len(path); end++ {
 		if end < len(path) && path[end] != '/' {
 			continue
 		}
 		part := path[:end]
-		_, err := call(ctx, s, "create", part, func() (string, error) { return s.conn.Create(part, nil, 0, s.acl) })
+		_, err := call(ctx, s, "create", part, func() (string, error) { return s.conn.Create(part, nil, 0, acl) })
 		// Somebody who may not create the znodes above the root may find them there.
 		if err != nil && !errors.Is(err, zk.ErrNodeExists) && !(errors.Is(err, zk.ErrNoAuth) && len(part) <= len(s.root)) {
 			return err
 		}
 	}
 	return nil
+}
+
+// access returns the ACL of the root, which it makes if it is missing.
+func (s *store) access(ctx context.Context) ([]zk.ACL, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for tries := 0; s.acl == nil; tries++ {
+		acl, err := call(ctx, s, "read the ACL of", s.root, func() ([]zk.ACL, error) {
+			acl, _, err := s.conn.GetACL(s.root)
+			return acl, err
+		})
+		if errors.Is(err, zk.ErrNoNode) && tries == 0 {
+			if err := s.makeWith(ctx, s.root, zk.WorldACL(zk.PermAll)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.acl = acl
+	}
+	return s.acl, nil
 }

@@ -32,10 +32,6 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-func newStore(conn *zk.Conn, root string) *store {
-	return &store{conn: conn, root: root, acl: zk.WorldACL(zk.PermAll), slots: make(chan struct{}, inFlight)}
-}
-
 func TestStore(t *testing.T) {
 	server := zkserver.Start(t, 1)
 	conn := dial(t, server.Addrs()...)
@@ -46,7 +42,7 @@ func TestStore(t *testing.T) {
 		"time":                      testTime,
 		"many at once":              testManyAtOnce,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, newStore(conn, "/t/"+fmt.Sprint(rand.Uint32()))) })
+		t.Run(name, func(t *testing.T) { test(t, newStoreOf(conn, "/t/"+fmt.Sprint(rand.Uint32()))) })
 	}
 }
 
@@ -122,6 +118,9 @@ func testAsMemory(t *testing.T, s *store) {
 	}
 }
 
+// conn returns the connection of a store.
+func conn(s *store) *zk.Conn { return s.conn.(*zk.Conn) }
+
 const key = "workers/a/0000000000"
 
 // put writes a key as it should be.
@@ -139,7 +138,7 @@ func testVersionComesBack(t *testing.T, s *store) {
 	first := put(t, s, put(t, s, versioned.Entry{Key: key}, "one"), "two")
 	path := s.path(key)
 	for _, p := range []string{path + "/" + tag(first.Value), path} {
-		if err := s.conn.Delete(p, -1); err != nil {
+		if err := conn(s).Delete(p, -1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,7 +14,11 @@ import (
 
 // Write implements versioned.Store: a transaction that ZooKeeper carries out as a whole or not at all.
 func (s *store) Write(ctx context.Context, expected, puts []versioned.Entry) (done bool, err error) {
-	t := s.transaction(expected, puts)
+	acl, err := s.access(ctx)
+	if err != nil {
+		return false, err
+	}
+	t := s.transaction(acl, expected, puts)
 	for _, parent := range t.parents {
 		if err := s.make(ctx, parent); err != nil {
 			return false, err
@@ -68,7 +72,7 @@ func (t *transaction) parent(path string) {
 	}
 }
 
-func (s *store) transaction(expected, puts []versioned.Entry) transaction {
+func (s *store) transaction(acl []zk.ACL, expected, puts []versioned.Entry) transaction {
 	former := make(map[string]versioned.Entry, len(expected))
 	for _, e := range expected {
 		former[e.Key] = e
@@ -78,10 +82,10 @@ func (s *store) transaction(expected, puts []versioned.Entry) transaction {
 	for _, put := range puts {
 		path, before := s.path(put.Key), former[put.Key]
 		written[put.Key], t.path = true, path
-		next := &zk.CreateRequest{Path: path + "/" + tag(put.Value), Acl: s.acl}
+		next := &zk.CreateRequest{Path: path + "/" + tag(put.Value), Acl: acl}
 		if before.Version == 0 {
 			t.stats = append(t.stats, -1)
-			t.ops = append(t.ops, &zk.CreateRequest{Path: path, Data: put.Value, Acl: s.acl}, next)
+			t.ops = append(t.ops, &zk.CreateRequest{Path: path, Data: put.Value, Acl: acl}, next)
 			t.parent(path)
 			continue
 		}
@@ -96,7 +100,7 @@ func (s *store) transaction(expected, puts []versioned.Entry) transaction {
 		switch {
 		case written[e.Key]:
 		case e.Version == 0: // no operation tests that there is no znode but one that makes it
-			t.ops = append(t.ops, &zk.CreateRequest{Path: path, Acl: s.acl}, &zk.DeleteRequest{Path: path, Version: -1})
+			t.ops = append(t.ops, &zk.CreateRequest{Path: path, Acl: acl}, &zk.DeleteRequest{Path: path, Version: -1})
 			t.parent(path)
 		default:
 			t.tags[len(t.ops)+1] = e.Key
