@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/leases"
 	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/internal/versioned"
 	"github.com/shardsnow/snow/lease"
@@ -24,8 +25,8 @@ type (
 	LeaseConfig = lease.Config
 )
 
-// Open makes the namespace if it is missing, leases a worker number, and returns a generator of ids with that number. It
-// calls [Init], [Acquire] and [snow.NewGenerator], in this order:
+// Open makes the namespace if it is missing, leases a worker number, and returns a generator of ids with that number.
+// It calls [Init], [Acquire] and [snow.NewGenerator], in this order:
 //
 //	keys, lease, err := zksnow.Open(ctx, conn, "",
 //		zksnow.Namespace{Name: "shop", Layout: snow.Default()}, zksnow.LeaseConfig{})
@@ -35,9 +36,9 @@ type (
 // lease renews itself in the background until Close; ctx only bounds the call. conn must stay open until then: Close of
 // the lease does not close it. All leases of a process can have one conn.
 //
-// cfg.Namespace may be left empty; if it is not, a name other than ns.Name is a [*snow.FieldError]. The generator has the
-// zero [snow.Config]: for another one, call the three functions. Open returns the errors of the functions that it calls.
-// After an error no number is leased, with the exception that Acquire has.
+// cfg.Namespace may be left empty; if it is not, a name other than ns.Name is a [*snow.FieldError]. The generator has
+// the zero [snow.Config]: for another one, call the three functions. Open returns the errors of the functions that it
+// calls. After an error no number is leased, with the exception that Acquire has.
 func Open(ctx context.Context, conn *zk.Conn, root string, ns Namespace, cfg LeaseConfig) (*snow.Generator, *Lease, error) {
 	if cfg.Namespace == "" {
 		cfg.Namespace = ns.Name
@@ -65,10 +66,11 @@ func Open(ctx context.Context, conn *zk.Conn, root string, ns Namespace, cfg Lea
 // background; ctx only bounds the call. Give it a deadline: without a majority, ZooKeeper does not answer.
 //
 // If no number is free, Acquire returns a [*NoWorkerError], or waits until ctx ends if LeaseConfig.Wait is set. For a
-// certain number (LeaseConfig.Worker) it always waits, and then returns a [*HeldError]. It returns a [*ClockError] if the
-// leader's clock can't be trusted, [ErrNoNamespace] if the namespace is missing, a [*DamagedError] if its znode can't be
-// used, a [*snow.FieldError] if a field is out of bounds, and a [*StoreError] for other errors of ZooKeeper. If ctx ends
-// while a transaction is under way, ZooKeeper may still carry it out. Then nobody can lease that number for one window.
+// certain number (LeaseConfig.Worker) it always waits, and then returns a [*HeldError]. It returns a [*ClockError] if
+// the leader's clock can't be trusted, [ErrNoNamespace] if the namespace is missing, a [*DamagedError] if its znode
+// can't be used, a [*snow.FieldError] if a field is out of bounds, and a [*StoreError] for other errors of ZooKeeper.
+// If ctx ends while a transaction is under way, ZooKeeper may still carry it out. Then nobody can lease that number
+// for one window.
 func Acquire(ctx context.Context, conn *zk.Conn, root string, cfg LeaseConfig) (*Lease, error) {
 	return lease.Acquire(ctx, "zksnow", cfg, func(ctx context.Context) (lease.Registry, protocol.Params, error) {
 		r, err := open(ctx, conn, root, cfg.Namespace)
@@ -94,7 +96,7 @@ func (r onRegistry) Do(ctx context.Context, q protocol.Request) protocol.Reply {
 
 // Explain implements lease.Registry.
 func (onRegistry) Explain(_ string, err error) error {
-	if own := lease.Typed(err); own != nil {
+	if own := leases.Typed(err); own != nil {
 		return own
 	}
 	return err

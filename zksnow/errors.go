@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dberrors"
+	"github.com/shardsnow/snow/internal/leases"
 	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/internal/versioned"
 	"github.com/shardsnow/snow/lease"
@@ -22,8 +23,9 @@ var (
 	// all functions if a newer version of this package made it.
 	ErrNamespaceMismatch = dberrors.ErrNamespaceMismatch
 
-	// ErrElsewhere says that ZooKeeper has another namespace of this name than at the beginning: somebody deleted it and
-	// made it again, or the addresses lead to another ensemble. Nothing was written. A lease goes on, and tries again.
+	// ErrElsewhere says that ZooKeeper has another namespace of this name than at the beginning: somebody deleted it
+	// and made it again, or the addresses lead to another ensemble. Nothing was written. A lease goes on, and tries
+	// again.
 	ErrElsewhere = versioned.ErrElsewhere
 
 	// ErrClosed is what [Lease.Err] returns after Close.
@@ -38,14 +40,14 @@ type (
 	LostError     = lease.LostError     // why a lease had to give up its worker number
 )
 
-// A DamagedError says that a znode of a namespace is gone, or has a value that this package does not write: somebody wrote
-// it by hand, or another version of this package did. Nobody gets a number with such a row, and nobody renews it. Put the
-// former value back. Or delete the znode with its child and call [Init], which makes the row again so that nobody can
-// lease its number before the longest window is over.
+// A DamagedError says that a znode of a namespace is gone, or has a value that this package does not write: somebody
+// wrote it by hand, or another version of this package did. Nobody gets a number with such a row, and nobody renews
+// it. Put the former value back. Or delete the znode with its child and call [Init], which makes the row again so
+// that nobody can lease its number before the longest window is over.
 type DamagedError = versioned.DamagedError
 
-// A StoreError is an error of ZooKeeper or its client. ZooKeeper may have carried out the request all the same, or may do
-// so later, unless Err is an answer such as [zk.ErrNoAuth].
+// A StoreError is an error of ZooKeeper or its client. ZooKeeper may have carried out the request all the same, or
+// may do so later, unless Err is an answer such as [zk.ErrNoAuth].
 type StoreError struct {
 	Op   string // what was asked: "set", "get" and so on
 	Path string // the znode
@@ -92,7 +94,7 @@ func exported(op string, err error) error {
 	if err == nil || errors.As(err, new(*snow.FieldError)) || isVerdict(err) {
 		return err
 	}
-	if own := lease.Typed(err); own != nil {
+	if own := leases.Typed(err); own != nil {
 		return own
 	}
 	if !errors.As(err, new(*StoreError)) {

@@ -20,7 +20,9 @@ func TestFaults(t *testing.T) {
 	leasefaults.RunStore(t, dialStore, func(t *testing.T) *leasefaults.StoreTarget {
 		return &leasefaults.StoreTarget{
 			Cluster: cluster{zkserver.Start(t, 3)},
-			DSN:     func(addrs []string, space string) string { return "zookeeper://" + strings.Join(addrs, ",") + "/" + space },
+			DSN: func(addrs []string, space string) string {
+				return "zookeeper://" + strings.Join(addrs, ",") + "/" + space
+			},
 			Init: func(ctx context.Context, dsn string, ns sqlsnow.Namespace) error {
 				return at(dsn, func(conn *zk.Conn, root string) error { return Init(ctx, conn, root, ns) })
 			},

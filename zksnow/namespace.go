@@ -29,21 +29,21 @@ type Namespace = lease.Namespace
 // leaderClock says that the time that counts is not this process's.
 var leaderClock = versioned.Options{}
 
-// Init makes a namespace, with a znode for each of its worker numbers. If it exists with the same constants, Init makes the
-// znodes that are missing and returns nil, so every process may call it when it starts. If it exists with other constants,
-// Init returns [ErrNamespaceMismatch].
+// Init makes a namespace, with a znode for each of its worker numbers. If it exists with the same constants, Init
+// makes the znodes that are missing and returns nil, so every process may call it when it starts. If it exists with
+// other constants, Init returns [ErrNamespaceMismatch].
 //
-// If the namespace exists, or some of its znodes that were in use, then missing znodes were deleted, and processes may still
-// use their windows: Init makes the znodes so that nobody can lease them before the longest window is over. If the
-// namespace is gone with all of its znodes, Init can't tell that it existed. If processes may still use it, call [Fence]
-// right after Init.
+// If the namespace exists, or some of its znodes that were in use, then missing znodes were deleted, and processes
+// may still use their windows: Init makes the znodes so that nobody can lease them before the longest window is over.
+// If the namespace is gone with all of its znodes, Init can't tell that it existed. If processes may still use it,
+// call [Fence] right after Init.
 //
 // All znodes that Init and leases make get the ACL of the root. If the root is missing, Init makes it with
-// zk.WorldACL(zk.PermAll): anybody who reaches the servers can then change everything. To have another ACL, make the root
-// with it before.
+// zk.WorldACL(zk.PermAll): anybody who reaches the servers can then change everything. To have another ACL, make the
+// root with it before.
 //
-// Init returns a [*snow.FieldError] if a field is out of bounds, a [*DamagedError] for a znode that it can't read, and a
-// [*StoreError] for any other error of ZooKeeper.
+// Init returns a [*snow.FieldError] if a field is out of bounds, a [*DamagedError] for a znode that it can't read,
+// and a [*StoreError] for any other error of ZooKeeper.
 func Init(ctx context.Context, conn *zk.Conn, root string, ns Namespace) error {
 	if err := initNamespace(ctx, conn, root, ns); err != nil {
 		return fmt.Errorf("zksnow: init namespace %q: %w", ns.Name, err)
@@ -56,7 +56,7 @@ func initNamespace(ctx context.Context, conn *zk.Conn, root string, ns Namespace
 	if err != nil {
 		return err
 	}
-	want, err := lease.Params(ns)
+	want, err := ns.Params()
 	if err != nil {
 		return err
 	}
@@ -68,9 +68,9 @@ func initNamespace(ctx context.Context, conn *zk.Conn, root string, ns Namespace
 	return exported("init", versioned.Create(ctx, s, want, leaderClock))
 }
 
-// Namespaces returns the namespaces with these names, in that order, as [Init] made them: nothing in them is left out or
-// zero but LossWindow. Without names it returns all, by name. It returns the errors of [Acquire]; a name that does not
-// exist is [ErrNoNamespace].
+// Namespaces returns the namespaces with these names, in that order, as [Init] made them: nothing in them is left out
+// or zero but LossWindow. Without names it returns all, by name. It returns the errors of [Acquire]; a name that does
+// not exist is [ErrNoNamespace].
 func Namespaces(ctx context.Context, conn *zk.Conn, root string, names ...string) ([]Namespace, error) {
 	all, err := namespaces(ctx, conn, root, names)
 	if err != nil {
@@ -135,20 +135,21 @@ func newStore(conn *zk.Conn, root string) (*store, error) {
 	return newStoreOf(conn, root), nil
 }
 
-// Fence makes it safe to lease worker numbers after a copy of the servers' data was put back, when ZooKeeper has forgotten
-// windows that processes still use. It moves the ceiling of every number to the end of the longest window that could have
-// been granted before the call. Processes that hold a number need not be stopped. Those whose window lasts two minutes
-// more go on. In the last two minutes of a window, a clock can't tell whether somebody else had the number since, in
-// history that is gone. So those processes lose the number, finish their window, and are like new ones. Until the longest
-// window is over, new processes get a [*NoWorkerError], or wait for the number that they asked for.
+// Fence makes it safe to lease worker numbers after a copy of the servers' data was put back, when ZooKeeper has
+// forgotten windows that processes still use. It moves the ceiling of every number to the end of the longest window
+// that could have been granted before the call. Processes that hold a number need not be stopped. Those whose window
+// lasts two minutes more go on. In the last two minutes of a window, a clock can't tell whether somebody else had the
+// number since, in history that is gone. So those processes lose the number, finish their window, and are like new
+// ones. Until the longest window is over, new processes get a [*NoWorkerError], or wait for the number that they
+// asked for.
 //
 // Call it after the data was put back, and let no Acquire reach the servers before it has returned. If ctx ends before,
 // call it again: it moves the rows in groups.
 //
 // The ceilings are the longest window and 122 s beyond the leader's clock or this process's, whichever is later. That
 // covers every window if the clock of each process was within 30 s of the right time. Fence returns a [*ClockError] if
-// the leader's clock is more than 30 s from this process's, a [*DamagedError] if it could move all rows but those that
-// were written by hand or are missing, and the errors of [Init].
+// the leader's clock is more than 30 s from this process's, a [*DamagedError] if it moved all rows but one that
+// was written by hand or is missing, and the errors of [Init].
 func Fence(ctx context.Context, conn *zk.Conn, root, namespace string) error {
 	r, err := open(ctx, conn, root, namespace)
 	if err == nil {
@@ -173,8 +174,8 @@ func fence(ctx context.Context, r *versioned.Registry) error {
 	return err
 }
 
-// Clock returns the leader's clock, which the times of [Workers] are to be compared with. It is older than the reply by up
-// to a round trip. It returns the errors of Acquire.
+// Clock returns the leader's clock, which the times of [Workers] are to be compared with. It is older than the reply
+// by up to a round trip. It returns the errors of Acquire.
 func Clock(ctx context.Context, conn *zk.Conn, root string) (time.Time, error) {
 	s, err := newStore(conn, root)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/shardsnow/snow/internal/testkit/coordination/zkserver"
 )
 
-// TestWhoseTime shows whose clock dates a write: the leader's, whichever member the client talks to. A protocol in which
-// the client dates nothing makes the client's clock irrelevant.
+// TestWhoseTime shows whose clock dates a write: the leader's, whichever member the client talks to. A protocol in
+// which the client dates nothing makes the client's clock irrelevant.
 func TestWhoseTime(t *testing.T) {
 	e := zkserver.Start(t, 3)
 	leader := e.Leader(t)

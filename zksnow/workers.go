@@ -7,6 +7,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/leases"
+	"github.com/shardsnow/snow/internal/names"
 	"github.com/shardsnow/snow/internal/versioned"
 	"github.com/shardsnow/snow/lease"
 )
@@ -41,7 +43,7 @@ func workers(ctx context.Context, conn *zk.Conn, root, namespace string) ([]Work
 	}
 	all := make([]WorkerInfo, len(rows))
 	for i, row := range rows {
-		all[i] = lease.Info(&r.Params, row.Number, row.Row.Row, row.Renewed)
+		all[i] = leases.Info(&r.Params, row.Number, row.Row.Row, row.Renewed)
 	}
 	return all, nil
 }
@@ -61,13 +63,14 @@ func Reserve(ctx context.Context, conn *zk.Conn, root, namespace, holder string)
 	return r, nil
 }
 
-// Reclaim gives holder the worker number again that it had from [Reserve] in a namespace that has forgotten this, because
-// an older copy of the data was put back or it was made anew. It may be called before or after [Fence]. worker must be the number that
-// the holder had: nobody else ever got it, so Reclaim gives it back also if it was fenced.
+// Reclaim gives holder the worker number again that it had from [Reserve] in a namespace that has forgotten this,
+// because an older copy of the data was put back or it was made anew. It may be called before or after [Fence].
+// worker must be the number that the holder had: nobody else ever got it, so Reclaim gives it back also if it was
+// fenced.
 //
-// If the number was leased or reserved for another holder since, Reclaim returns a [*HeldError], whose Until is zero for a
-// reservation. Then the holder must make no more ids with the number, and ids that it made since then may exist twice.
-// Other errors are as for Reserve; a number that the namespace does not have is a [*snow.FieldError].
+// If the number was leased or reserved for another holder since, Reclaim returns a [*HeldError], whose Until is zero
+// for a reservation. Then the holder must make no more ids with the number, and ids that it made since then may exist
+// twice. Other errors are as for Reserve; a number that the namespace does not have is a [*snow.FieldError].
 func Reclaim(ctx context.Context, conn *zk.Conn, root, namespace, holder string, worker uint64) (Reservation, error) {
 	r, err := reserve(ctx, conn, root, namespace, holder, func(r *versioned.Registry) (int64, error) {
 		if worker >= uint64(r.Params.Workers) {
@@ -81,8 +84,9 @@ func Reclaim(ctx context.Context, conn *zk.Conn, root, namespace, holder string,
 	return r, nil
 }
 
-// Reservable returns what [Reserve] would return now, and writes nothing: another process may take the number afterwards.
-// It returns the errors of Reserve. With a [*NoWorkerError] it returns the namespace's layout and UUID too.
+// Reservable returns what [Reserve] would return now, and writes nothing: another process may take the number
+// afterwards. It returns the errors of Reserve. With a [*NoWorkerError] it returns the namespace's layout and UUID
+// too.
 func Reservable(ctx context.Context, conn *zk.Conn, root, namespace, holder string) (Reservation, error) {
 	r, err := reserve(ctx, conn, root, namespace, holder, func(r *versioned.Registry) (int64, error) { return r.Reservable(ctx, holder) })
 	if err != nil {
@@ -94,7 +98,7 @@ func Reservable(ctx context.Context, conn *zk.Conn, root, namespace, holder stri
 // reserve returns the reservation of the number that choose returns. After an error of choose, it has the namespace's
 // layout and UUID.
 func reserve(ctx context.Context, conn *zk.Conn, root, namespace, holder string, choose func(*versioned.Registry) (int64, error)) (Reservation, error) {
-	if err := lease.CheckHolder(holder); err != nil {
+	if err := names.CheckHolder(holder); err != nil {
 		return Reservation{}, err
 	}
 	r, err := open(ctx, conn, root, namespace)

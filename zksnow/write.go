@@ -132,9 +132,9 @@ func (t *transaction) versions(results []zk.MultiResponse, puts []versioned.Entr
 // errByHand says that the child of a znode is missing that its value has.
 var errByHand = errors.New("its child does not belong to its value: somebody wrote it by hand")
 
-// explain returns a *versioned.DamagedError if a write had no effect because somebody wrote the value of a znode by hand:
-// the value is as it was expected, and its child is missing. Otherwise somebody else was faster, or the znode has an older
-// state again, and it returns nil.
+// explain returns a *versioned.DamagedError if a write had no effect because somebody wrote the value of a znode by
+// hand: the value is as it was expected, and its child is missing. Otherwise somebody else was faster, or the znode
+// has an older state again, and it returns nil.
 func (s *store) explain(ctx context.Context, expected []versioned.Entry, key string) error {
 	i := slices.IndexFunc(expected, func(e versioned.Entry) bool { return e.Key == key })
 	if key == "" || i < 0 {
