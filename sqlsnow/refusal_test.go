@@ -12,11 +12,10 @@ import (
 	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/internal/registry"
-	"github.com/shardsnow/snow/lease"
 )
 
 func TestFenceRefuses(t *testing.T) {
-	l := snow.Default()
+	l := snow.DefaultLayout()
 	s := &scripted{layout: l}
 	db := s.open()
 	defer db.Close()
@@ -40,14 +39,14 @@ func TestFenceRefuses(t *testing.T) {
 // After ctx has ended, a reply may come from a wait that was cut short.
 func TestReplyAfterTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &scripted{layout: snow.Default(), before: cancel}
+	s := &scripted{layout: snow.DefaultLayout(), before: cancel}
 	db := s.open()
 	defer db.Close()
 	e, err := dbserver.For(MySQL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	params, err := lease.Params(Namespace{Name: "n", Layout: s.layout})
+	params, err := Namespace{Name: "n", Layout: s.layout}.Params()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,13 +57,21 @@ func near(rows []numbered, own, us int64) (near, later int, latest int64) {
 	return near, later, latest
 }
 
-// judge returns a [*protocol.ClockError] if more rows were written later than now than about now.
-func (c *clocks) judge(rows []numbered, us int64) error {
+// judge returns a [*protocol.ClockError] if rows were written later than now: at least so many, and more than were
+// written at about now.
+func judge(rows []numbered, us int64, least int) error {
 	n, later, latest := near(rows, -1, us)
-	if later > n {
-		return &protocol.ClockError{
-			Database: time.UnixMilli(latest).UTC(), Local: time.UnixMicro(us).UTC(), MaxSkew: skew, Peers: later,
-		}
+	if later < least || later <= n {
+		return nil
+	}
+	return &protocol.ClockError{Database: time.UnixMilli(latest).UTC(), Local: time.UnixMicro(us).UTC(), MaxSkew: skew, Peers: later}
+}
+
+// judge compares the clock with rows, before a number is taken. One row is not enough: its writer may have had a wrong
+// clock and be gone, and would keep all others from taking a number.
+func (c *clocks) judge(rows []numbered, us int64) error {
+	if err := judge(rows, us, 2); err != nil {
+		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
