@@ -2,14 +2,14 @@ package snow
 
 import "time"
 
-// Default returns the layout for new projects, 41+0+10+12+0, 1 ms, epoch
+// DefaultLayout returns the layout for new projects, 41+0+10+12+0, 1 ms, epoch
 // 2024-01-01: 1,024 workers with 4,096 ids a millisecond each, until September
-// 2093. It is a layout, not a generator: see [NewGenerator].
-func Default() Layout {
+// 2093. It has no shard bits, and a layout can't get them later.
+func DefaultLayout() Layout {
 	return preset(1704067200000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12})
 }
 
-// DefaultShards returns 41+0+10+6+6, 1 ms, epoch 2024-01-01: [Default] for tables
+// DefaultShards returns 41+0+10+6+6, 1 ms, epoch 2024-01-01: [DefaultLayout] for tables
 // that are split over several databases, or may be one day. It has 64 logical
 // shards, and 1,024 workers with 64,000 ids a second each, until September 2093. How
 // many databases have the shards is said by [NewShards], and may change; the number

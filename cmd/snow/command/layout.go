@@ -169,7 +169,7 @@ type namedLayout struct {
 
 func presets() []namedLayout {
 	return []namedLayout{
-		{"default", snow.Default()},
+		{"default", snow.DefaultLayout()},
 		{"defaultshards", snow.DefaultShards()},
 		{"twitter", snow.Twitter()},
 		{"discord", snow.Discord()},

@@ -14,7 +14,7 @@ func Code(l snow.Layout) string {
 		code   string
 		layout snow.Layout
 	}{
-		{"snow.Default()", snow.Default()},
+		{"snow.DefaultLayout()", snow.DefaultLayout()},
 		{"snow.DefaultShards()", snow.DefaultShards()},
 		{"snow.JavaScript()", snow.JavaScript()},
 		{"snow.GameServers()", snow.GameServers()},

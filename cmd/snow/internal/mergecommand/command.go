@@ -199,7 +199,7 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 		case "registry":
 			set.StringVar(&c.registry, f, "", "`DSN` of the database that has the namespace, if it is not the target: "+dsnUsage)
 		case "layout":
-			set.StringVar(&c.layout, f, snow.Default().String(), "`BITS` of the keys: timestamp+datacenter+worker+sequence+shard/tick@epoch")
+			set.StringVar(&c.layout, f, snow.DefaultLayout().String(), "`BITS` of the keys: timestamp+datacenter+worker+sequence+shard/tick@epoch")
 		case "workers":
 			set.IntVar(&c.workers, f, 0, "`N` worker numbers; needed for layouts with more than 1024; 0 for all that the layout has")
 		case "assert":
