@@ -92,7 +92,7 @@ func TestNumbersTurnInSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := short.Fill(ctx, tx, make([]string, 9)); err != nil {
+	if err := short.FillIn(ctx, tx, make([]string, 9)); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := short.Take(ctx, tx); !errors.As(err, new(*numbers.OverflowError)) {

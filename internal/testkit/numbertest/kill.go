@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/numbers"
 )
@@ -28,7 +29,7 @@ func testGapFreeKills(t *testing.T, g Target) {
 	s := g.openGapFree(t, db, invoices)
 	var killed atomic.Int64
 	var all sync.WaitGroup
-	for range 16 {
+	for range testscale.Of(16, takers) {
 		all.Go(func() {
 			for killed.Load() < int64(kills()) {
 				ctx, cancel := context.WithCancel(t.Context())
@@ -79,7 +80,7 @@ func testFastKills(t *testing.T, g Target) {
 	}
 	done := make(chan struct{})
 	var all sync.WaitGroup
-	given := make([][]string, 16)
+	given := make([][]string, testscale.Of(16, takers))
 	var ended, filled atomic.Int64
 	for i := range given {
 		all.Go(func() {
