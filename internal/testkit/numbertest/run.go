@@ -251,14 +251,7 @@ func (g Target) isBusy(err error) bool { return err != nil && g.Dialect.Classify
 func testFastTakers(t *testing.T, g Target) {
 	db, _ := g.open(t)
 	db.SetMaxOpenConns(16)
-	var two []*numbers.Fast
-	for range 2 {
-		f, err := numbers.OpenFast(t.Context(), db, g.Dialect, numbers.FastConfig{Config: invoices, Step: 7})
-		if err != nil {
-			t.Fatal(err)
-		}
-		two = append(two, f)
-	}
+	two := g.openTwo(t, db, 7, 200)
 	each := testscale.Of(20, 500)
 	var mu sync.Mutex
 	seen := map[string]bool{}
