@@ -356,7 +356,7 @@ func otherDialect(t *testing.T, _ *dbtest.Server, dsn string) {
 		_, acquired := sqlsnow.Acquire(ctx, db, d, sqlsnow.LeaseConfig{Namespace: "orders"})
 		for call, err := range map[string]error{
 			"Migrate": sqlsnow.Migrate(ctx, db, d),
-			"Init":    sqlsnow.Init(ctx, db, d, sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}),
+			"Init":    sqlsnow.Init(ctx, db, d, sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout()}),
 			"Acquire": acquired,
 		} {
 			var field *snow.FieldError

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/retry"
 )
 
 // A block has the numbers of a counter that are at hand.
@@ -134,7 +135,7 @@ func (f *Fast) execute(ctx context.Context, t *take) (first int64, err error) {
 		if err != nil && !s.engine.IsBusy(err) {
 			return 0, err
 		}
-		if tries == dbserver.MaxTries || err != nil && dbserver.Pause(ctx, firstRetry) != nil {
+		if tries == retry.MaxTries || err != nil && retry.Pause(ctx, firstRetry) != nil {
 			if err == nil {
 				err = errors.New("the counter changed whenever it was read")
 			}

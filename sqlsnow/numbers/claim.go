@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/retry"
 )
 
 // eps is how far a database's idea of LossWindow may be from what a process measures.
@@ -27,7 +27,7 @@ func newToken() string { return rand.Text() + " " }
 // until waits for a time of the monotonic clock.
 func (f *Fast) until(ctx context.Context, t time.Time) error {
 	for d := t.Sub(f.clock()); d > 0; d = t.Sub(f.clock()) {
-		if err := dbserver.Sleep(ctx, d); err != nil {
+		if err := retry.Sleep(ctx, d); err != nil {
 			return err
 		}
 	}

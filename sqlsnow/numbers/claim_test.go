@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/dbserver"
 )
 
 // A quietWorld is a database without failovers.

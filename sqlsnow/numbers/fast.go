@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 const (
@@ -119,8 +120,8 @@ func openFast(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg FastConfig
 	if cfg.Step < 1 || cfg.Step > longestStep {
 		return nil, &snow.FieldError{Field: "Step", Value: strconv.FormatInt(cfg.Step, 10), Bound: fmt.Sprintf("want 1 to %d", longestStep)}
 	}
-	if cfg.LossWindow < 0 || cfg.LossWindow > dbserver.LongestLoss {
-		return nil, &snow.FieldError{Field: "LossWindow", Value: cfg.LossWindow.String(), Bound: fmt.Sprintf("want 0 to %v", dbserver.LongestLoss)}
+	if cfg.LossWindow < 0 || cfg.LossWindow > protocol.LongestLoss {
+		return nil, &snow.FieldError{Field: "LossWindow", Value: cfg.LossWindow.String(), Bound: fmt.Sprintf("want 0 to %v", protocol.LongestLoss)}
 	}
 	s, err := open(ctx, db, d, cfg.Config, fast, cfg.LossWindow)
 	if err != nil {

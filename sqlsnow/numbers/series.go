@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
+	"github.com/shardsnow/snow/internal/retry"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Config says what a series is. A series keeps its configuration for ever, except for the padding of its number.
@@ -68,7 +70,7 @@ func open(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, kind i
 	if err != nil {
 		return nil, err
 	}
-	if err := dbserver.CheckName("Series", cfg.Series); err != nil {
+	if err := names.Check("Series", cfg.Series); err != nil {
 		return nil, err
 	}
 	s := &series{db: db, engine: e, name: cfg.Series, kind: kind, loss: loss}
@@ -91,7 +93,7 @@ func open(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, kind i
 // patiently calls do again while other statements are in its way.
 func (s *series) patiently(ctx context.Context, do func() error) error {
 	err := do()
-	for tries := 0; s.engine.IsBusy(err) && tries < dbserver.MaxTries && dbserver.Pause(ctx, firstRetry) == nil; tries++ {
+	for tries := 0; s.engine.IsBusy(err) && tries < retry.MaxTries && retry.Pause(ctx, firstRetry) == nil; tries++ {
 		err = do()
 	}
 	return err
@@ -122,7 +124,7 @@ func place(ctx context.Context, db *sql.DB, e *dbserver.Engine, loss time.Durati
 	if err := info.Check(loss); err != nil {
 		return nil, err
 	}
-	return e.In(info.Schema), nil
+	return e.In(info), nil
 }
 
 // use is the use of a session that writes.

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // A simWorld is a database with failovers. It answers the statements of package numbers as PostgreSQL would, and knows
@@ -71,7 +71,7 @@ func newSimWorld(seed uint64, plan simPlan) (*simWorld, *dbserver.Engine, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	e = e.In("shop")
+	e = e.In(dbserver.Info{Schema: "shop"})
 	w := &simWorld{
 		plan: plan, random: rand.New(rand.NewPCG(seed, 11)), texts: map[string]simStatement{}, begun: time.Now(),
 		servers: []*simServer{{rows: map[simKey]simRow{}}},
