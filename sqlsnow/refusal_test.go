@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
-	"github.com/shardsnow/snow/sqlsnow/internal/registry"
+	"github.com/shardsnow/snow/internal/dberrors"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/protocol"
+	"github.com/shardsnow/snow/internal/registry"
+	"github.com/shardsnow/snow/lease"
 )
 
 func TestFenceRefuses(t *testing.T) {
@@ -46,7 +47,7 @@ func TestReplyAfterTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	params, err := Namespace{Name: "n", Layout: s.layout}.params()
+	params, err := lease.Params(Namespace{Name: "n", Layout: s.layout})
 	if err != nil {
 		t.Fatal(err)
 	}

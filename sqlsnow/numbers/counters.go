@@ -7,8 +7,9 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // A Series is what a database knows about a series.
@@ -94,7 +95,7 @@ func raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, name, scope strin
 	if err != nil {
 		return err
 	}
-	if err := dbserver.CheckName("series", name); err != nil {
+	if err := names.Check("series", name); err != nil {
 		return err
 	}
 	all, err := list(ctx, db, d)

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/retry"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 const (
@@ -198,7 +199,7 @@ func (f *Fast) date(ctx context.Context) (window, error) {
 	}
 	sent := time.Now()
 	now, err := f.series.define(ctx)
-	for tries := 0; f.series.engine.IsBusy(err) && tries < dbserver.MaxTries && dbserver.Pause(ctx, firstRetry) == nil; tries++ {
+	for tries := 0; f.series.engine.IsBusy(err) && tries < retry.MaxTries && retry.Pause(ctx, firstRetry) == nil; tries++ {
 		sent = time.Now()
 		now, err = f.series.define(ctx)
 	}
@@ -293,7 +294,7 @@ func (f *Fast) more(ctx context.Context, w window, scope string, need, least int
 		if err != nil && !s.engine.IsBusy(err) {
 			return 0, 0, err
 		}
-		if tries == dbserver.MaxTries || err != nil && dbserver.Pause(ctx, firstRetry) != nil {
+		if tries == retry.MaxTries || err != nil && retry.Pause(ctx, firstRetry) != nil {
 			if err == nil {
 				err = errors.New("the counter changed whenever it was read")
 			}

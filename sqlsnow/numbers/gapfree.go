@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Tx is a transaction: a [*sql.Tx], or what GORM has in its place. A [*sql.DB] and a [*sql.Conn] are none.

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
+	"github.com/shardsnow/snow/internal/retry"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Config says what a series is. A series keeps its configuration for ever, except for the padding of its number.
@@ -67,7 +69,7 @@ func open(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, kind i
 	if err != nil {
 		return nil, err
 	}
-	if err := dbserver.CheckName("Series", cfg.Series); err != nil {
+	if err := names.Check("Series", cfg.Series); err != nil {
 		return nil, err
 	}
 	s := &series{db: db, engine: e, name: cfg.Series, kind: kind}
@@ -81,7 +83,7 @@ func open(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, kind i
 		return nil, err
 	}
 	_, err = s.define(ctx)
-	for tries := 0; s.engine.IsBusy(err) && tries < dbserver.MaxTries && dbserver.Pause(ctx, firstRetry) == nil; tries++ {
+	for tries := 0; s.engine.IsBusy(err) && tries < retry.MaxTries && retry.Pause(ctx, firstRetry) == nil; tries++ {
 		_, err = s.define(ctx)
 	}
 	return s, databaseError(s.engine, "open", err)

@@ -1,8 +1,8 @@
 package numbers
 
 import (
+	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/internal/sqldialect"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // The SQL of numbers. Engine.Compile explains the names in braces.

@@ -11,7 +11,7 @@ var longJobs = []job{
 	{"drivers", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash|TestBinding|TestBounds|TestClashes|TestCounters|TestProof|TestWitness)", "./merge"}},
 	{".", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults)$", "./sqlsnow", "./sqlsnow/segments"}},
 	{"examples/merge-servers", []string{"-timeout=60m", "-run=^(TestKilled|TestFullDisk)$", "."}},
-	{".", []string{"-timeout=30m", "-run=^(TestSimulation|TestMutantsAreCaught)", "./sqlsnow/internal/protocol", "./sqlsnow/segments"}},
+	{".", []string{"-timeout=30m", "-run=^(TestSimulation|TestMutantsAreCaught)", "./internal/protocol", "./sqlsnow/segments"}},
 	{"drivers", []string{"-timeout=60m", "-run=^TestRandom$", "./route", "-statements=250000"}},
 	{"merge", []string{"-timeout=30m", "-race", "-run=^(TestRivals|TestIDsOfDates|TestIDsOfChangingSource|TestLostLease|TestPacksOfSeveralWriters|TestPauseFile|TestSmallPools|TestThrottle)$", "."}},
 	{".", []string{"-timeout=30m", "-run=^TestOpenAPIClient$", "./httpsnow"}},
