@@ -23,7 +23,7 @@ func TestStatements(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d != sqldialect.SQLite {
-				e = e.In("shop")
+				e = e.In(dbserver.Info{Schema: "shop"})
 			}
 			var b strings.Builder
 			for _, ask := range protocol.Asks() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/shardsnow/snow/internal/dberrors"
 	"github.com/shardsnow/snow/internal/protocol"
@@ -27,6 +28,9 @@ type Options struct {
 	// OwnClock says that Store.Now is the clock of this process, which nobody has compared with another one. The registry
 	// compares it with the times that other processes have written into their rows.
 	OwnClock bool
+
+	// Mono is a monotonic clock, by which the registry sees that the other one was set. Nil means the process's.
+	Mono func() time.Duration
 }
 
 // Open reads the constants of a namespace. It returns dberrors.ErrNoNamespace, dberrors.ErrNamespaceMismatch, a
@@ -36,7 +40,11 @@ func Open(ctx context.Context, s Store, name string, o Options) (*Registry, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Registry{Params: p, store: s, clocks: clocks{own: o.OwnClock}, namespace: e, seen: map[int64]Entry{}}, nil
+	if o.Mono == nil {
+		begin := time.Now()
+		o.Mono = func() time.Duration { return time.Since(begin) }
+	}
+	return &Registry{Params: p, store: s, clocks: clocks{own: o.OwnClock, mono: o.Mono}, namespace: e, seen: map[int64]Entry{}}, nil
 }
 
 // tries is how often Do reads a row again because somebody wrote it meanwhile.
