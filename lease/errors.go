@@ -96,28 +96,6 @@ func (e *notRenewedError) Since() time.Time { return e.since }
 
 func (e *notRenewedError) Unwrap() error { return e.err }
 
-// Typed returns an error of the lease protocol as the type that this package exports, or nil if err is none of them. It
-// is for the packages of this project that keep namespaces.
-func Typed(err error) error {
-	var (
-		clock *protocol.ClockError
-		held  *protocol.HeldError
-		none  *protocol.NoWorkerError
-		lost  *protocol.LostError
-	)
-	switch {
-	case errors.As(err, &clock):
-		return (*ClockError)(clock)
-	case errors.As(err, &held):
-		return (*HeldError)(held)
-	case errors.As(err, &none):
-		return (*NoWorkerError)(none)
-	case errors.As(err, &lost):
-		return exportedLoss(lost)
-	}
-	return nil
-}
-
 func exportedLoss(e *protocol.LostError) *LostError {
 	return &LostError{Worker: e.Worker, Reason: Loss(e.Reason), Holder: e.Holder}
 }

@@ -27,12 +27,7 @@ func (m *onMemory) Do(ctx context.Context, q protocol.Request) protocol.Reply {
 	return m.Registry.Do(ctx, q)
 }
 
-func (m *onMemory) Explain(_ string, err error) error {
-	if own := Typed(err); own != nil {
-		return own
-	}
-	return err
-}
+func (m *onMemory) Explain(_ string, err error) error { return err }
 
 func (m *onMemory) IsBusy(err error) bool { return errors.Is(err, versioned.ErrBusy) }
 
@@ -43,7 +38,7 @@ func acquired(t *testing.T, cfg Config, do func(t *testing.T, l *Lease, r *onMem
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := Params(Namespace{Name: "shop", Layout: layout})
+		want, err := (Namespace{Name: "shop", Layout: layout}).Params()
 		if err != nil {
 			t.Fatal(err)
 		}

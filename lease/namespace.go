@@ -65,7 +65,7 @@ func (n Namespace) FencedFor() time.Duration {
 
 // Params checks n and fills in what is left out. The result has a type of an internal package: Params is for the
 // packages of this project that keep namespaces.
-func Params(n Namespace) (protocol.Params, error) {
+func (n Namespace) Params() (protocol.Params, error) {
 	if err := names.Check("namespace", n.Name); err != nil {
 		return protocol.Params{}, err
 	}

@@ -40,7 +40,7 @@ func TestNamespaceParams(t *testing.T) {
 		"pinned with loss":    {Namespace{Name: "a", Layout: snow.DefaultLayout(), LossWindow: time.Second, PinnedWindow: time.Second}, "PinnedWindow"},
 		"loss and long ticks": {Namespace{Name: "a", Layout: hours, Workers: 7, LossWindow: time.Second}, "LossWindow"},
 	} {
-		got, err := Params(test.ns)
+		got, err := test.ns.Params()
 		var field *snow.FieldError
 		switch {
 		case test.field == "" && err != nil:
@@ -51,10 +51,10 @@ func TestNamespaceParams(t *testing.T) {
 			t.Errorf("%s: got %v, want a FieldError of %s", name, err, test.field)
 		}
 	}
-	if got, err := Params(Namespace{Name: "a", Layout: snow.DefaultLayout()}); err != nil || got.Workers != 1024 || got.Window != 10*time.Minute || got.Pinned != 30*time.Second {
+	if got, err := (Namespace{Name: "a", Layout: snow.DefaultLayout()}).Params(); err != nil || got.Workers != 1024 || got.Window != 10*time.Minute || got.Pinned != 30*time.Second {
 		t.Errorf("defaults: %+v, %v", got, err)
 	}
-	if got, err := Params(Namespace{Name: "a", Layout: hours, Workers: 7}); err != nil || got.Window != 3*time.Hour || got.Pinned != 3*time.Hour {
+	if got, err := (Namespace{Name: "a", Layout: hours, Workers: 7}).Params(); err != nil || got.Window != 3*time.Hour || got.Pinned != 3*time.Hour {
 		t.Errorf("defaults with ticks of an hour: %+v, %v", got, err)
 	}
 }

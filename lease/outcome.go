@@ -118,7 +118,7 @@ func (l *Lease) open(h *protocol.Holding, now protocol.Reading) error {
 	}
 	if err != nil && !first && !errors.Is(err, snow.ErrTimeExhausted) && !errors.Is(err, snow.ErrLeaseExpired) {
 		l.machine.Keep(h, now)
-		return Typed(l.machine.Ahead(now, l.running().UnixMicro()))
+		return l.registry.Explain("", l.machine.Ahead(now, l.running().UnixMicro()))
 	}
 	if err != nil {
 		return err

@@ -160,7 +160,7 @@ func (l *Lease) tooFarAhead() error {
 	if !l.waits() {
 		return nil
 	}
-	return Typed(l.machine.Ahead(l.read(), l.running().UnixMicro()))
+	return l.registry.Explain("", l.machine.Ahead(l.read(), l.running().UnixMicro()))
 }
 
 // end stops the generator for good, and returns the first tick that it did not use.

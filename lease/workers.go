@@ -1,12 +1,8 @@
 package lease
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/protocol"
@@ -54,42 +50,9 @@ type WorkerInfo struct {
 	Leasable time.Time
 }
 
-// Info returns what a row says. renewed is when it was written last, in milliseconds since 1970, and 0 if there is no
-// such time. Info is for the packages of this project that keep namespaces.
-func Info(p *protocol.Params, worker int64, row protocol.Row, renewed int64) WorkerInfo {
-	info := WorkerInfo{
-		Worker: uint64(worker), State: WorkerState(row.State), Holder: row.Holder, Fence: row.Fence,
-		Floor: p.TimeOf(row.Floor), Ceiling: p.TimeOf(row.Ceiling),
-	}
-	if row.Claimed != 0 {
-		info.Claimed = time.UnixMilli(row.Claimed).UTC()
-	}
-	if renewed != 0 {
-		info.Renewed = time.UnixMilli(renewed).UTC()
-	}
-	if row.State == protocol.Granted {
-		info.RenewBy = info.Renewed.Add(p.Late())
-	}
-	if row.State != protocol.Reserved {
-		info.Leasable = p.Leasable(row.State, row.Ceiling, row.Claimed).UTC()
-	}
-	return info
-}
-
 // A Reservation is a worker number that is never leased.
 type Reservation struct {
 	Worker uint64
 	Layout snow.Layout // of the namespace
 	UUID   string      // of the namespace: a namespace that was made anew has another one, a restored one has the same
-}
-
-// CheckHolder returns a *snow.FieldError if holder can't be the name of one who reserves a number.
-func CheckHolder(holder string) error {
-	if holder == "" || len(holder) > 255 || !utf8.ValidString(holder) || strings.ContainsFunc(holder, unicode.IsControl) || strings.HasSuffix(holder, " ") {
-		return &snow.FieldError{
-			Field: "holder", Value: fmt.Sprintf("%q", holder[:min(len(holder), 80)]),
-			Bound: "want 1 to 255 bytes of UTF-8 without control characters, and no space at the end",
-		}
-	}
-	return nil
 }

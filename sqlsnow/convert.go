@@ -5,9 +5,9 @@ import (
 
 	"github.com/shardsnow/snow/internal/dberrors"
 	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/leases"
 	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/internal/sqldialect"
-	"github.com/shardsnow/snow/lease"
 )
 
 // exported returns the error that users see for an error of the internal
@@ -17,7 +17,7 @@ func exported(e *dbserver.Engine, op string, err error) error {
 	if err == nil || errors.As(err, new(*DatabaseError)) || dberrors.IsVerdict(err) {
 		return err
 	}
-	if own := lease.Typed(err); own != nil {
+	if own := leases.Typed(err); own != nil {
 		return own
 	}
 	return databaseError(e, op, err)
@@ -29,7 +29,7 @@ func decided(e *dbserver.Engine, op string, err error) error {
 	if errors.Is(err, dberrors.ErrBadReply) {
 		return exported(e, op, err)
 	}
-	if own := lease.Typed(err); own != nil {
+	if own := leases.Typed(err); own != nil {
 		return own
 	}
 	return err

@@ -47,7 +47,7 @@ func initNamespace(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) err
 	if err != nil {
 		return err
 	}
-	want, err := lease.Params(ns)
+	want, err := ns.Params()
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/internal/registry"
-	"github.com/shardsnow/snow/lease"
 )
 
 func TestFenceRefuses(t *testing.T) {
@@ -47,7 +46,7 @@ func TestReplyAfterTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	params, err := lease.Params(Namespace{Name: "n", Layout: s.layout})
+	params, err := Namespace{Name: "n", Layout: s.layout}.Params()
 	if err != nil {
 		t.Fatal(err)
 	}

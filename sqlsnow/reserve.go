@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
 	"github.com/shardsnow/snow/internal/registry"
 	"github.com/shardsnow/snow/internal/retry"
 	"github.com/shardsnow/snow/lease"
@@ -99,7 +100,7 @@ func Reservable(ctx context.Context, db *sql.DB, d Dialect, namespace, holder st
 type attempt func(ctx context.Context, r *registry.Reservation) (worker int64, wait time.Duration, err error)
 
 func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string, try attempt) (Reservation, error) {
-	if err := lease.CheckHolder(holder); err != nil {
+	if err := names.CheckHolder(holder); err != nil {
 		return Reservation{}, err
 	}
 	r, err := open(ctx, db, d, namespace)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/leases"
 	"github.com/shardsnow/snow/internal/names"
 	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/internal/registry"
@@ -48,7 +49,7 @@ func workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]Wo
 	}
 	all := make([]WorkerInfo, len(rows))
 	for i, row := range rows {
-		all[i] = lease.Info(&r.Params, row.Number, protocol.Row{
+		all[i] = leases.Info(&r.Params, row.Number, protocol.Row{
 			State: row.State, Fence: row.Fence, Floor: row.Floor, Ceiling: row.Ceiling, Claimed: row.Claimed, Holder: row.Holder,
 		}, row.Renewed)
 	}
