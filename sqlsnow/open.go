@@ -28,8 +28,8 @@ import (
 //
 // The lease renews itself in the background until Close; ctx only bounds the call.
 // One generator is enough for a process. cfg.Namespace may be left empty; if it is
-// not, a name other than ns.Name is a [*snow.FieldError]. cfg.Generator
-// configures the generator.
+// not, a name other than ns.Name is a [*snow.FieldError]. cfg.Generator configures the
+// generator.
 //
 // Open returns the errors of the functions that it calls, such as
 // [ErrNamespaceMismatch] if the namespace exists with another layout or other

@@ -37,7 +37,8 @@ type (
 // the lease does not close it. All leases of a process can have one conn.
 //
 // cfg.Namespace may be left empty; if it is not, a name other than ns.Name is a [*snow.FieldError]. cfg.Generator
-// configures the generator. Open returns the errors of the functions that it calls. After an error no number is leased, with the exception that Acquire has.
+// configures the generator. Open returns the errors of the functions that it calls. After an error no
+// number is leased, with the exception that Acquire has.
 func Open(ctx context.Context, conn *zk.Conn, root string, ns Namespace, cfg LeaseConfig) (*snow.Generator, *Lease, error) {
 	if cfg.Namespace == "" {
 		cfg.Namespace = ns.Name
