@@ -17,7 +17,7 @@ import (
 )
 
 func TestFaults(t *testing.T) {
-	leasefaults.RunStore(t, dialStore, func(t *testing.T) *leasefaults.StoreTarget {
+	leasefaults.RunStore(t, openStore, func(t *testing.T) *leasefaults.StoreTarget {
 		return &leasefaults.StoreTarget{
 			Cluster: cluster{zkserver.Start(t, 3)},
 			DSN: func(addrs []string, space string) string {
@@ -47,19 +47,13 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// dialStore is what a worker process does. Its session ends before a window of a process that is stopped.
-func dialStore(dsn string) (leasefaults.Acquire, error) {
+// openStore is what a worker process does. Its session ends before a window of a process that is stopped.
+func openStore(dsn string) (leasefaults.Acquirer, error) {
 	conn, root, err := connect(dsn, 1500*time.Millisecond)
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, cfg sqlsnow.LeaseConfig) (leasefaults.Lease, error) {
-		l, err := Acquire(ctx, conn, root, cfg)
-		if err != nil {
-			return nil, err
-		}
-		return l, nil
-	}, nil
+	return func(ctx context.Context, cfg LeaseConfig) (*Lease, error) { return Acquire(ctx, conn, root, cfg) }, nil
 }
 
 func connect(dsn string, timeout time.Duration) (conn *zk.Conn, root string, err error) {

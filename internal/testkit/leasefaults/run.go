@@ -51,7 +51,7 @@ func scenarios() []scenario {
 // worker processes run this test again, and do not return from Run.
 func Run(t *testing.T, target Target) {
 	if os.Getenv(jobVariable) != "" {
-		Work()
+		Work(nil)
 	}
 	for _, given := range []string{"SNOW_MYSQL_DSN", "SNOW_POSTGRES_DSN"} {
 		t.Setenv(given, "") // only private servers can be killed
@@ -106,7 +106,8 @@ type world struct {
 	direct    string         // the DSN of a store without proxies
 	proxies   []*proxy       // of a store, or only proxy
 	db        *sql.DB
-	job       job // of every worker process; start completes it
+	job       job  // of every worker process; start completes it
+	opens     bool // the package Import of the target has an Opener with the name Open
 	processes []*process
 }
 

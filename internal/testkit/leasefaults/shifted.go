@@ -35,15 +35,19 @@ func (w *world) buildShifted() string {
 		return program
 	}
 	main := filepath.Join(here, "shiftedworker")
+	name, opener := "_", "nil"
+	if w.opens { // it has an Opener
+		name, opener = "store", "store.Open"
+	}
 	add(filepath.Join(main, "main.go"), `package main
 
 import (
-	_ "`+w.target.Import+`"
+	`+name+` "`+w.target.Import+`"
 
 	"github.com/shardsnow/snow/internal/testkit/leasefaults"
 )
 
-func main() { leasefaults.Work() }
+func main() { leasefaults.Work(`+opener+`) }
 `)
 	list, program := w.overlay(dir, overlay)
 	w.build("go", "build", "-tags=shiftedwall", "-overlay="+list, "-o="+program, "./shiftedworker")
@@ -67,6 +71,9 @@ func (w *world) overlay(dir string, files map[string]string) (list, program stri
 func (w *world) build(command ...string) {
 	w.Helper()
 	cmd := exec.CommandContext(w.Context(), command[0], command[1:]...)
+	if w.store != nil {
+		cmd.Env = append(os.Environ(), "GOWORK=off") // its module need not be in the workspace
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.Fatalf("build a program whose clock can be shifted: %v\n%s", err, out)
 	}

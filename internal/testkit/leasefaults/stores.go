@@ -5,7 +5,6 @@ package leasefaults
 import (
 	"context"
 	"crypto/rand"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -13,12 +12,6 @@ import (
 	"github.com/shardsnow/snow/internal/testkit/testscale"
 	"github.com/shardsnow/snow/sqlsnow"
 )
-
-// Acquire acquires a lease of a store.
-type Acquire func(ctx context.Context, cfg sqlsnow.LeaseConfig) (Lease, error)
-
-// A Dial connects a worker process with a store, whose address is in the form of its package.
-type Dial func(dsn string) (Acquire, error)
 
 // A Cluster is the servers of a store, with a majority that decides. Each method returns what ends the fault.
 type Cluster interface {
@@ -39,11 +32,11 @@ type StoreTarget struct {
 	Executed func(ctx context.Context, dsn, namespace string) (n int64, err error) // how often rows were written
 }
 
-// RunStore runs the scenarios of a store as subtests. Call it once in a test binary, as [Run]. Worker processes dial the
+// RunStore runs the scenarios of a store as subtests. Call it once in a test binary, as [Run]. Worker processes open the
 // store, and do not call start.
-func RunStore(t *testing.T, dial Dial, start func(t *testing.T) *StoreTarget) {
-	if os.Getenv(jobVariable) != "" {
-		workWith(dial)
+func RunStore(t *testing.T, open Opener, start func(t *testing.T) *StoreTarget) {
+	if IsWorker() {
+		Work(open)
 	}
 	target := start(t)
 	var all sync.WaitGroup
