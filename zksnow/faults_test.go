@@ -47,9 +47,9 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// openStore is what a worker process does. Its session ends before a window of a process that is stopped.
+// openStore is what a worker process does.
 func openStore(dsn string) (leasefaults.Acquirer, error) {
-	conn, root, err := connect(dsn, 1500*time.Millisecond)
+	conn, root, err := connect(dsn, 4*time.Second)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package versioned
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -16,6 +17,7 @@ type Registry struct {
 
 	store  Store
 	clocks clocks
+	page   int64 // rows that a search reads at once
 
 	mu        sync.Mutex
 	namespace Entry           // as it was read
@@ -27,6 +29,10 @@ type Options struct {
 	// OwnClock says that Store.Now is the clock of this process, which nobody has compared with another one. The registry
 	// compares it with the times that other processes have written into their rows.
 	OwnClock bool
+
+	// Page is how many rows a search for a free number reads at once. 0 means 1024. A store that reads each key by itself
+	// wants fewer.
+	Page int64
 }
 
 // Open reads the constants of a namespace. It returns dberrors.ErrNoNamespace, dberrors.ErrNamespaceMismatch, a
@@ -36,7 +42,9 @@ func Open(ctx context.Context, s Store, name string, o Options) (*Registry, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Registry{Params: p, store: s, clocks: clocks{own: o.OwnClock}, namespace: e, seen: map[int64]Entry{}}, nil
+	return &Registry{
+		Params: p, store: s, clocks: clocks{own: o.OwnClock}, page: cmp.Or(o.Page, page), namespace: e, seen: map[int64]Entry{},
+	}, nil
 }
 
 // tries is how often Do reads a row again because somebody wrote it meanwhile.
@@ -195,7 +203,7 @@ func (r *Registry) free(ctx context.Context, q protocol.Request) (all []protocol
 	tick := r.Params.TickAt(us)
 	seen := map[int64]Entry{}
 	from, vote := q.Start, r.clocks.due()
-	if vote && r.Params.Workers <= page {
+	if vote && r.Params.Workers <= r.page {
 		from = 0 // one page has all rows
 	}
 	for from < q.End && len(all) == 0 {
@@ -204,7 +212,7 @@ func (r *Registry) free(ctx context.Context, q protocol.Request) (all []protocol
 		if vote {
 			end = r.Params.Workers
 		}
-		if rows, err = r.list(ctx, from, min(from+page, end)); err != nil {
+		if rows, err = r.list(ctx, from, min(from+r.page, end)); err != nil {
 			return nil, err
 		}
 		if vote {
@@ -220,7 +228,7 @@ func (r *Registry) free(ctx context.Context, q protocol.Request) (all []protocol
 			all = append(all, protocol.FreeRow{Worker: n.worker, Fence: n.row.Fence, Ceiling: n.row.Ceiling})
 			seen[n.worker] = n.entry
 		}
-		from += page
+		from += r.page
 	}
 	r.remember(seen)
 	return all, nil
