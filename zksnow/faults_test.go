@@ -48,7 +48,7 @@ func TestFaults(t *testing.T) {
 }
 
 // openStore is what a worker process does.
-func openStore(dsn string) (leasefaults.Acquirer, error) { return openWith(dsn, 4*time.Second) }
+func openStore(dsn string) (leasefaults.Acquirer, error) { return openWith(dsn, 10*time.Second) }
 
 func openWith(dsn string, timeout time.Duration) (leasefaults.Acquirer, error) {
 	conn, root, err := connect(dsn, timeout)

@@ -65,6 +65,9 @@ func initNamespace(ctx context.Context, conn *zk.Conn, root string, ns Namespace
 			Field: "LossWindow", Value: want.Loss.String(), Bound: "want 0: ZooKeeper confirms what a majority has on disk, and no failover loses it",
 		}
 	}
+	if _, err := s.Now(ctx); err != nil { // makes the clock, and finds out early that there is no session
+		return exported("init", err)
+	}
 	return exported("init", versioned.Create(ctx, s, want, options))
 }
 
