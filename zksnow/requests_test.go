@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/internal/testkit/coordination/zkserver"
+	"github.com/shardsnow/snow/internal/testkit/zkserver"
 )
 
 // counting counts requests by their kind.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/shardsnow/snow/internal/testkit/coordination/zkserver"
+	"github.com/shardsnow/snow/internal/testkit/zkserver"
 	"github.com/shardsnow/snow/internal/versioned"
 )
 
