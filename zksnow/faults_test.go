@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/shardsnow/snow/internal/testkit/zkserver"
 	"github.com/shardsnow/snow/internal/testkit/leasefaults"
+	"github.com/shardsnow/snow/internal/testkit/zkserver"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/protocol"
-	"github.com/shardsnow/snow/internal/testkit/zkserver"
 	"github.com/shardsnow/snow/internal/testkit/leasefaults"
+	"github.com/shardsnow/snow/internal/testkit/zkserver"
 	"github.com/shardsnow/snow/internal/versioned"
 	"github.com/shardsnow/snow/lease"
 )
