@@ -29,7 +29,7 @@ type (
 // calls [Init], [Acquire] and [snow.NewGenerator], in this order:
 //
 //	keys, lease, err := etcdsnow.Open(ctx, client, "",
-//		etcdsnow.Namespace{Name: "shop", Layout: snow.Default()}, etcdsnow.LeaseConfig{})
+//		etcdsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout()}, etcdsnow.LeaseConfig{})
 //	defer lease.Close(context.Background())
 //
 // Every process may call Open each time that it starts, and any number of processes may call it at the same time. If

@@ -1,7 +1,7 @@
 // Package etcdsnow leases worker numbers from an etcd cluster, so that no two processes can make the same id.
 //
 //	keys, lease, err := etcdsnow.Open(ctx, client, "",
-//		etcdsnow.Namespace{Name: "shop", Layout: snow.Default()}, etcdsnow.LeaseConfig{})
+//		etcdsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout()}, etcdsnow.LeaseConfig{})
 //	defer lease.Close(context.Background())
 //	id, err := keys.Next(ctx)
 //

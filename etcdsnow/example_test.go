@@ -26,7 +26,7 @@ func Example() {
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	keys, lease, err := etcdsnow.Open(ctx, client, "", etcdsnow.Namespace{Name: "shop", Layout: snow.Default()}, etcdsnow.LeaseConfig{})
+	keys, lease, err := etcdsnow.Open(ctx, client, "", etcdsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout()}, etcdsnow.LeaseConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func ExampleOpen() {
 }
 
 func ExampleInit() {
-	err := etcdsnow.Init(ctx, client, "", etcdsnow.Namespace{Name: "shop", Layout: snow.Default(), Workers: 256})
+	err := etcdsnow.Init(ctx, client, "", etcdsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout(), Workers: 256})
 	if errors.Is(err, etcdsnow.ErrNamespaceMismatch) {
 		log.Fatal("another program made the namespace with other constants: ", err)
 	}

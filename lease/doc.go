@@ -4,7 +4,7 @@
 // twice.
 //
 //	keys, lease, err := sqlsnow.Open(ctx, db, sqlsnow.MySQL,
-//		sqlsnow.Namespace{Name: "shop", Layout: snow.Default()}, sqlsnow.LeaseConfig{})
+//		sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout()}, sqlsnow.LeaseConfig{})
 //
 // Programs need this package only to write code for the leases of several stores: all of them are a *Lease, with the
 // same [Stats], [Event] and errors. "The database" in a text is the store.

@@ -38,7 +38,7 @@ func (memory) IsBusy(error) bool                 { return false }
 
 // leaseInMemory does what sqlsnow.Acquire does for a database.
 func leaseInMemory(ctx context.Context) (*lease.Lease, error) {
-	params, err := lease.Namespace{Name: "shop", Layout: snow.Default()}.Params()
+	params, err := lease.Namespace{Name: "shop", Layout: snow.DefaultLayout()}.Params()
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,10 @@ type Namespace struct {
 	// Layout is the layout of the ids. It can't change afterwards.
 	Layout snow.Layout
 
-	// Workers is how many worker numbers there are to lease, from 0 on. Zero
-	// means all that the layout has, at most 1024.
+	// Workers is how many worker numbers there are to lease, from 0 on. It can't
+	// change afterwards, and each is a row of the lease database. Default: all that
+	// the layout has. A layout with more than 1,024, such as snow.GameServers, has no
+	// default: zero is refused there.
 	Workers int
 
 	// LossWindow is how much confirmed history the database may lose in a
@@ -47,10 +49,10 @@ type Namespace struct {
 }
 
 const (
-	defaultWindow  = 10 * time.Minute
-	defaultPinned  = 30 * time.Second
-	longestWindow  = 24 * time.Hour
-	defaultWorkers = 1024 // or all that the layout has
+	defaultWindow = 10 * time.Minute
+	defaultPinned = 30 * time.Second
+	longestWindow = 24 * time.Hour
+	mostByDefault = 1024 // worker numbers of a layout of which all are leased if nobody says how many
 )
 
 // FencedFor returns how long no number can be leased after Fence, or after Init
@@ -75,8 +77,12 @@ func (n Namespace) Params() (protocol.Params, error) {
 	switch {
 	case n.Workers < 0 || int64(n.Workers) > all:
 		return protocol.Params{}, &snow.FieldError{Field: "Workers", Value: strconv.Itoa(n.Workers), Bound: "the layout has " + strconv.FormatInt(all, 10)}
+	case n.Workers == 0 && all > mostByDefault:
+		return protocol.Params{}, &snow.FieldError{
+			Field: "Workers", Value: "0", Bound: fmt.Sprintf("the layout has %d: say how many are leased, which can't change afterwards", all),
+		}
 	case n.Workers == 0:
-		n.Workers = int(min(all, defaultWorkers))
+		n.Workers = int(all)
 	}
 	if n.Window == 0 {
 		n.Window = max(defaultWindow, 3*tick)

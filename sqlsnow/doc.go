@@ -2,7 +2,7 @@
 // so that no two processes can make the same id.
 //
 //	keys, lease, err := sqlsnow.Open(ctx, db, sqlsnow.MySQL,
-//		sqlsnow.Namespace{Name: "shop", Layout: snow.Default()}, sqlsnow.LeaseConfig{})
+//		sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout()}, sqlsnow.LeaseConfig{})
 //	defer lease.Close(context.Background())
 //	id, err := keys.Next(ctx)
 //

@@ -55,7 +55,7 @@ func initNamespace(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) err
 	if err != nil {
 		return checkDialect(ctx, db, d, exported(e, "init", err))
 	}
-	e = e.In(info.Schema)
+	e = e.In(info)
 	if err := info.Check(want.Loss); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 	if err != nil {
 		return checkDialect(ctx, db, d, exported(e, "list tables", err))
 	}
-	m := migratorOf(e.In(info.Schema))
+	m := migratorOf(e.In(info))
 	if missing, err := m.missing(ctx, db, info); err != nil || len(missing) == 0 {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // [Init], [Acquire] and [snow.NewGenerator], in this order:
 //
 //	keys, lease, err := sqlsnow.Open(ctx, db, sqlsnow.MySQL,
-//		sqlsnow.Namespace{Name: "shop", Layout: snow.Default()}, sqlsnow.LeaseConfig{})
+//		sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout()}, sqlsnow.LeaseConfig{})
 //	defer lease.Close(context.Background())
 //
 // Every process may call Open each time that it starts, and any number of

@@ -15,7 +15,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-var shop = sqlsnow.Namespace{Name: "shop", Layout: snow.Default(), Workers: 100}
+var shop = sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout(), Workers: 100}
 
 // silent leases without a log.
 var silent = sqlsnow.LeaseConfig{Logger: slog.New(slog.DiscardHandler)}

@@ -85,5 +85,5 @@ func engine(ctx context.Context, db *sql.DB, d Dialect) (*dbserver.Engine, dbser
 	if err != nil {
 		return nil, info, checkDialect(ctx, db, d, exported(e, "open", err))
 	}
-	return e.In(info.Schema), info, nil
+	return e.In(info), info, nil
 }

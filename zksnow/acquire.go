@@ -29,7 +29,7 @@ type (
 // It calls [Init], [Acquire] and [snow.NewGenerator], in this order:
 //
 //	keys, lease, err := zksnow.Open(ctx, conn, "",
-//		zksnow.Namespace{Name: "shop", Layout: snow.Default()}, zksnow.LeaseConfig{})
+//		zksnow.Namespace{Name: "shop", Layout: snow.DefaultLayout()}, zksnow.LeaseConfig{})
 //	defer lease.Close(context.Background())
 //
 // Every process may call Open each time that it starts, and any number of processes may call it at the same time. The

@@ -2,7 +2,7 @@
 //
 //	conn, _, err := zk.Connect([]string{"zk1", "zk2", "zk3"}, 10*time.Second)
 //	keys, lease, err := zksnow.Open(ctx, conn, "",
-//		zksnow.Namespace{Name: "shop", Layout: snow.Default()}, zksnow.LeaseConfig{})
+//		zksnow.Namespace{Name: "shop", Layout: snow.DefaultLayout()}, zksnow.LeaseConfig{})
 //	defer lease.Close(context.Background())
 //	id, err := keys.Next(ctx)
 //

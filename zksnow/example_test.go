@@ -31,7 +31,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer conn.Close() // after the lease
-	keys, lease, err := zksnow.Open(ctx, conn, "", zksnow.Namespace{Name: "orders", Layout: snow.Default()}, zksnow.LeaseConfig{})
+	keys, lease, err := zksnow.Open(ctx, conn, "", zksnow.Namespace{Name: "orders", Layout: snow.DefaultLayout()}, zksnow.LeaseConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func ExampleOpen() {
 	if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 		log.Fatal(err)
 	}
-	keys, lease, err := zksnow.Open(ctx, conn, "/ids", zksnow.Namespace{Name: "orders", Layout: snow.Default()}, zksnow.LeaseConfig{})
+	keys, lease, err := zksnow.Open(ctx, conn, "/ids", zksnow.Namespace{Name: "orders", Layout: snow.DefaultLayout()}, zksnow.LeaseConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func ExampleOpen() {
 }
 
 func ExampleInit() {
-	err := zksnow.Init(ctx, connect(), "", zksnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 64})
+	err := zksnow.Init(ctx, connect(), "", zksnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 64})
 	if errors.Is(err, zksnow.ErrNamespaceMismatch) {
 		log.Fatal("the ids of orders have another layout: ", err)
 	}

@@ -48,14 +48,20 @@ func TestFaults(t *testing.T) {
 }
 
 // openStore is what a worker process does.
-func openStore(dsn string) (leasefaults.Acquirer, error) { return openWith(dsn, 10*time.Second) }
+func openStore(dsn string) (leasefaults.Acquire, error) { return openWith(dsn, 10*time.Second) }
 
-func openWith(dsn string, timeout time.Duration) (leasefaults.Acquirer, error) {
+func openWith(dsn string, timeout time.Duration) (leasefaults.Acquire, error) {
 	conn, root, err := connect(dsn, timeout)
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, cfg LeaseConfig) (*Lease, error) { return Acquire(ctx, conn, root, cfg) }, nil
+	return func(ctx context.Context, cfg LeaseConfig) (leasefaults.Lease, error) {
+		l, err := Acquire(ctx, conn, root, cfg)
+		if err != nil {
+			return nil, err
+		}
+		return l, nil
+	}, nil
 }
 
 func connect(dsn string, timeout time.Duration) (conn *zk.Conn, root string, err error) {

@@ -31,7 +31,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-var shop = Namespace{Name: "shop", Layout: snow.Default(), Workers: 4}
+var shop = Namespace{Name: "shop", Layout: snow.DefaultLayout(), Workers: 4}
 
 func refuseArguments(t *testing.T, conn *zk.Conn, root string) {
 	lossy, many := shop, shop
@@ -73,8 +73,8 @@ func refuseLayout(t *testing.T, conn *zk.Conn, root string) {
 	}
 	for _, other := range []Namespace{
 		{Name: "shop", Layout: snow.GameServers(), Workers: 4},
-		{Name: "shop", Layout: snow.Default(), Workers: 5},
-		{Name: "shop", Layout: snow.Default(), Workers: 4, Window: time.Minute},
+		{Name: "shop", Layout: snow.DefaultLayout(), Workers: 5},
+		{Name: "shop", Layout: snow.DefaultLayout(), Workers: 4, Window: time.Minute},
 	} {
 		if err := Init(t.Context(), conn, root, other); !errors.Is(err, ErrNamespaceMismatch) {
 			t.Errorf("%+v: got %v, want %v", other, err, ErrNamespaceMismatch)

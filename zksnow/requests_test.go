@@ -66,7 +66,7 @@ func (c *counting) Multi(ops ...any) ([]zk.MultiResponse, error) {
 func TestRequests(t *testing.T) {
 	server := zkserver.Start(t, 1)
 	conn := dial(t, server.Addrs()...)
-	ns := Namespace{Name: "shop", Layout: snow.Default()}
+	ns := Namespace{Name: "shop", Layout: snow.DefaultLayout()}
 	if err := Init(t.Context(), conn, "/requests", ns); err != nil {
 		t.Fatal(err)
 	}

@@ -23,16 +23,14 @@ import (
 // TestSessionThatIsOver stops a process until the servers have ended its session and another process has its number.
 // Then it goes on, and believes in the session, and in its lease.
 func TestSessionThatIsOver(t *testing.T) {
-	if leasefaults.IsWorker() {
-		leasefaults.Work(func(dsn string) (leasefaults.Acquirer, error) { return openWith(dsn, time.Second) })
-	}
+	leasefaults.WorkStore(func(dsn string) (leasefaults.Acquire, error) { return openWith(dsn, time.Second) })
 	server := zkserver.Start(t, 1)
 	dsn := "zookeeper://" + server.Addrs()[0] + "/sessions"
 	ns := Namespace{Name: "faults", Layout: leasefaults.Layout(), Workers: 1, Window: 3 * time.Second}
 	if err := at(dsn, func(conn *zk.Conn, root string) error { return Init(t.Context(), conn, root, ns) }); err != nil {
 		t.Fatal(err)
 	}
-	fleet := leasefaults.NewFleet(t, "", dsn, ns.Name)
+	fleet := leasefaults.NewFleet(t, dsn, ns.Name)
 	first := fleet.Start(1)
 	fleet.Begin(first)
 	first[0].Stop(t)

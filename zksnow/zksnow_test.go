@@ -21,7 +21,7 @@ func TestLease(t *testing.T) {
 	server := zkserver.Start(t, 1)
 	conn := dial(t, server.Addrs()...)
 	ctx := t.Context()
-	ns := Namespace{Name: "shop/eu", Layout: snow.Default(), Workers: 64}
+	ns := Namespace{Name: "shop/eu", Layout: snow.DefaultLayout(), Workers: 64}
 	keys, l, err := Open(ctx, conn, "", ns, LeaseConfig{Logger: quiet, Holder: "one"})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestWrongEndpoint(t *testing.T) {
 	conn := dial(t, "127.0.0.1:1")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	_, _, err := Open(ctx, conn, "", Namespace{Name: "shop", Layout: snow.Default()}, LeaseConfig{Logger: quiet})
+	_, _, err := Open(ctx, conn, "", Namespace{Name: "shop", Layout: snow.DefaultLayout()}, LeaseConfig{Logger: quiet})
 	var failed *StoreError
 	if !errors.As(err, &failed) || failed.State == zk.StateHasSession {
 		t.Fatalf("got %v, want a StoreError without a session", err)

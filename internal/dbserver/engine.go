@@ -36,7 +36,10 @@ type Engine struct {
 	placed   string // a FROM clause that names {schema} placed.name, if it is too long to be repeated
 	hasMoved func(ctx context.Context, conn Queryer) (bool, error)
 
-	schema string   // that was learnt; see In
+	schema string // that was learnt; see In
+	// temporary tables of a session are looked for one by one, because the server is MariaDB; learnt like schema
+	oneByOne bool
+
 	tables []string // that Info.Check is about; the last one is the anchor
 
 	checkSession func(ctx context.Context, s *Session) error // see Session
@@ -98,11 +101,11 @@ const (
 	maxStale = 10 // closed connections that Write skips
 )
 
-// In returns an engine whose statements name the schema of their tables, so that no setting of a session sends them
-// elsewhere.
-func (e *Engine) In(schema string) *Engine {
+// In returns an engine for the server that info is about. Its statements name the schema of their tables, so that no
+// setting of a session sends them elsewhere.
+func (e *Engine) In(info Info) *Engine {
 	placed := *e
-	placed.schema = schema
+	placed.schema, placed.oneByOne = info.Schema, info.oneByOne
 	return &placed
 }
 
@@ -203,6 +206,7 @@ func (e *Engine) Compile(text string) Statement {
 		"{least}", e.least,
 	).Replace(text)
 	s := parse(text, e.Dialect.Placeholder)
+	s.plain = e.Dialect == sqldialect.MySQL
 	s.Text = e.Qualify(s.Text)
 	return s
 }

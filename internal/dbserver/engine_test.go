@@ -22,12 +22,15 @@ func TestQuestions(t *testing.T) {
 			var b strings.Builder
 			fmt.Fprintf(&b, "-- server info\n%s;\n", e.question())
 			if d != sqldialect.SQLite {
-				e = e.In("shop")
+				e = e.In(Info{Schema: "shop"})
 			}
 			fmt.Fprintf(&b, "\n-- later\n%s;\n", e.question())
 			if d == sqldialect.MySQL {
 				for _, use := range []Use{ForMigration, ForReading, ForLease, ForSegments} {
 					fmt.Fprintf(&b, "\n-- look at a session\n%s;\n", e.setMark(use, 1, true))
+					if use == ForLease {
+						fmt.Fprintf(&b, "\n-- look at a session of MariaDB\n%s;\n", e.setMark(use, 1, false))
+					}
 				}
 			}
 			golden.Check(t, "testdata/questions-"+strings.ToLower(d.String())+".sql", b.String())
@@ -54,7 +57,7 @@ func TestCompile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := e.In("").Compile(test.text); s.Text != test.want || !slices.Equal(s.Names(), test.names) {
+		if s := e.In(Info{}).Compile(test.text); s.Text != test.want || !slices.Equal(s.Names(), test.names) {
 			t.Errorf("%v: compiled %q with %q, want %q with %q", test.dialect, s.Text, s.Names(), test.want, test.names)
 		}
 	}

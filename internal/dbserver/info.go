@@ -25,6 +25,8 @@ type Info struct {
 	changed sql.NullString // whether the session has another schema than when it was opened
 	unsafe  string         // which table may lose what is written, and why; empty if none does
 	stopped bool           // SET timestamp has stopped the session's clock
+	// the server is MariaDB, which looks for one temporary table sooner than it counts them
+	oneByOne bool
 
 	setting string        // the setting that makes commits less durable; empty if there is none
 	value   string        // of setting

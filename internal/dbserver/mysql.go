@@ -58,9 +58,10 @@ func mysqlEngine() *Engine {
 			" WHERE table_schema = {schema} AND table_name = '{table}')",
 		info: now + ", @@global.read_only, @@autocommit, @@global.innodb_flush_log_at_trx_commit," +
 			" @@global.log_bin, @@global.sync_binlog, @@global.innodb_flush_log_at_timeout, 0 /*M! + @@in_transaction */," +
-			" @@sql_log_bin, @@global.innodb_flush_method, " + mysqlRuns,
+			" @@sql_log_bin, @@global.innodb_flush_method, " + mysqlRuns + ", 0 /*M! + 1 */",
 		readInfo: func(v []sql.NullString) Info {
-			info := Info{ReadOnly: v[1].String != "0" && v[1].String != "OFF", InTransaction: v[7].String == "1", stopped: !isTrue(v[10].String)}
+			info := Info{ReadOnly: v[1].String != "0" && v[1].String != "OFF", InTransaction: v[7].String == "1"}
+			info.stopped, info.oneByOne = !isTrue(v[10].String), isTrue(v[11].String)
 			switch {
 			case v[2].String != "1":
 				info.weaken("autocommit", v[2].String, Forever)
@@ -97,8 +98,12 @@ func hasMovedMySQL(ctx context.Context, conn Queryer) (bool, error) {
 // a transaction.
 func checkMySQL(ctx context.Context, s *Session) error {
 	s.mark = 1 + rand.Int64N(1<<53)
-	_, err := s.ExecContext(ctx, s.engine.setMark(s.use, s.mark, true))
-	if sqldialect.Code(err) == "1690" && s.use != ForMigration {
+	oneByOne := s.engine.oneByOne && s.use != ForMigration
+	_, err := s.ExecContext(ctx, s.engine.setMark(s.use, s.mark, !oneByOne))
+	if err == nil && oneByOne {
+		return s.engine.checkTemporary(ctx, s)
+	}
+	if sqldialect.Code(err) == "1690" && s.use != ForMigration && !oneByOne {
 		// MariaDB has made temporary tables in this session. Are they in the way?
 		if _, err = s.ExecContext(ctx, s.engine.setMark(s.use, s.mark, false)); err == nil {
 			return s.engine.checkTemporary(ctx, s)
@@ -155,7 +160,8 @@ func (e *Engine) checkTemporary(ctx context.Context, q Queryer) error {
 }
 
 // setMark returns the statement that sets the mark. With lone, MariaDB refuses a session that has made temporary
-// tables.
+// tables. To count them, it goes through all of its status variables, which takes ten times as long as to look at a
+// table.
 func (e *Engine) setMark(use Use, mark int64, lone bool) string {
 	only, fit := "/*!50720 @@transaction_isolation = @@transaction_isolation, */ ", mysqlLone
 	switch use {

@@ -1,11 +1,17 @@
 package dbserver
 
-import "strings"
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
 
 // A Statement is SQL whose parameters have names.
 type Statement struct {
 	Text  string
 	names []string
+	plain bool // values are sent in the text
 }
 
 // NoLimit ends a query that returns all rows. Without it, a session's sql_select_limit on MySQL would cut off rows.
@@ -21,6 +27,46 @@ func (s Statement) Args(values map[string]any) []any {
 		args[i] = values[name]
 	}
 	return args
+}
+
+// Bind returns the text and the arguments to send. For MySQL and MariaDB the values are in the text: otherwise a driver
+// prepares the statement, executes it and forgets it again, which is three round trips, and a server has a limit of
+// statements that are prepared at the same time.
+func (s Statement) Bind(values map[string]any) (text string, args []any) {
+	args = s.Args(values)
+	if !s.plain {
+		return s.Text, args
+	}
+	parts := strings.Split(s.Text, "?")
+	if len(parts) != len(args)+1 { // a question mark that is no parameter
+		return s.Text, args
+	}
+	var b strings.Builder
+	for i, arg := range args {
+		literal, ok := mysqlLiteral(arg)
+		if !ok {
+			return s.Text, args
+		}
+		b.WriteString(parts[i])
+		b.WriteString(literal)
+	}
+	b.WriteString(parts[len(args)])
+	return b.String(), nil
+}
+
+// mysqlLiteral returns a value as a literal that means the same in every sql_mode and character set, or false for what
+// has none.
+func mysqlLiteral(value any) (string, bool) {
+	switch v := value.(type) {
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case string:
+		if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' || r == '\'' || r == '\\' }) {
+			return "_utf8mb4 X'" + hex.EncodeToString([]byte(v)) + "'", utf8.ValidString(v)
+		}
+		return "'" + v + "'", true
+	}
+	return "", false
 }
 
 // parse replaces each :name of a text by the placeholder of a parameter.

@@ -141,15 +141,16 @@ func (s *Session) Update(ctx context.Context, st Statement, values map[string]an
 // HasReturning reports whether an UPDATE can return columns of its row.
 func (e *Engine) HasReturning() bool { return e.insertID == nil }
 
-// args returns the values of a statement's parameters, the mark among them.
-func (s *Session) args(st Statement, values map[string]any) []any {
+// bind binds a statement to values, the mark among them.
+func (s *Session) bind(st Statement, values map[string]any) (text string, args []any) {
 	values["mark"] = s.mark
-	return st.Args(values)
+	return st.Bind(values)
 }
 
 // exec executes a statement and returns how many rows it changed, and its insert id if the server has no RETURNING.
 func (s *Session) exec(ctx context.Context, st Statement, values map[string]any) (n, id int64, err error) {
-	result, err := s.ExecContext(ctx, st.Text, s.args(st, values)...)
+	text, args := s.bind(st, values)
+	result, err := s.ExecContext(ctx, text, args...)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -166,7 +167,8 @@ func (s *Session) exec(ctx context.Context, st Statement, values map[string]any)
 
 // Query executes a statement and reports whether it returned a row.
 func (s *Session) Query(ctx context.Context, st Statement, values map[string]any, targets ...any) (found bool, err error) {
-	rows, err := s.QueryContext(ctx, st.Text, s.args(st, values)...)
+	text, args := s.bind(st, values)
+	rows, err := s.QueryContext(ctx, text, args...)
 	if err != nil {
 		return false, err
 	}
@@ -186,7 +188,8 @@ func (e *Engine) Insert(ctx context.Context, db *sql.DB, use Use, st Statement, 
 		if err := on.CheckTransaction(ctx); err != nil {
 			return false, err
 		}
-		_, err := on.ExecContext(ctx, st.Text, on.args(st, values)...)
+		text, args := on.bind(st, values)
+		_, err := on.ExecContext(ctx, text, args...)
 		return true, err
 	})
 }

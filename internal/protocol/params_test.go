@@ -24,7 +24,7 @@ func TestParamsOutlastALoss(t *testing.T) {
 			if c.Probation <= loss+eps || c.Grace+c.Probation < lost+eps {
 				t.Fatalf("tick %v, loss %v: probation %v and grace %v against %v lost", tick, loss, c.Probation, c.Grace, lost)
 			}
-			c.Layout, c.Workers = snow.Default(), 1024
+			c.Layout, c.Workers = snow.DefaultLayout(), 1024
 			if err := c.Check(); err != nil && tick == time.Millisecond {
 				t.Fatalf("loss %v: %v", loss, err)
 			}
@@ -54,8 +54,8 @@ func TestParamsOutlastALoss(t *testing.T) {
 }
 
 func TestTicks(t *testing.T) {
-	c := Params{Layout: snow.Default()}
-	epoch := snow.Default().Epoch()
+	c := Params{Layout: snow.DefaultLayout()}
+	epoch := snow.DefaultLayout().Epoch()
 	for d, want := range map[time.Duration]int64{0: 0, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2, time.Second: 1000} {
 		if got := c.Ticks(d); got != want {
 			t.Errorf("ticks(%v) = %d, want %d", d, got, want)

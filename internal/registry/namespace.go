@@ -18,11 +18,11 @@ import (
 
 // Read reads the constants of a namespace.
 func Read(ctx context.Context, e *dbserver.Engine, q dbserver.Queryer, name string) (protocol.Params, error) {
-	s := compile(e, selectNamespace)
+	text, args := compile(e, selectNamespace).Bind(map[string]any{"namespace": name})
 	p := protocol.Params{Name: name}
 	var layout string
 	durations := make([]int64, 9)
-	err := q.QueryRowContext(ctx, s.Text, s.Args(map[string]any{"namespace": name})...).Scan(&layout, &p.UUID, &p.Workers,
+	err := q.QueryRowContext(ctx, text, args...).Scan(&layout, &p.UUID, &p.Workers,
 		&durations[0], &durations[1], &durations[2], &durations[3], &durations[4], &durations[5], &durations[6], &durations[7], &durations[8])
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

@@ -71,8 +71,8 @@ func (r *Registry) values(q protocol.Request) map[string]any {
 }
 
 func (r *Registry) queryRow(ctx context.Context, q protocol.Request) *sql.Row {
-	s := compile(r.Engine, texts[q.Ask])
-	return r.DB.QueryRowContext(ctx, s.Text, s.Args(r.values(q))...)
+	text, args := compile(r.Engine, texts[q.Ask]).Bind(r.values(q))
+	return r.DB.QueryRowContext(ctx, text, args...)
 }
 
 func (r *Registry) server(ctx context.Context) (protocol.Reply, error) {
@@ -124,8 +124,8 @@ func (r *Registry) row(ctx context.Context, q protocol.Request) (out protocol.Re
 }
 
 func (r *Registry) free(ctx context.Context, q protocol.Request) ([]protocol.FreeRow, error) {
-	s := compile(r.Engine, texts[q.Ask])
-	rows, err := r.DB.QueryContext(ctx, s.Text, s.Args(r.values(q))...)
+	text, args := compile(r.Engine, texts[q.Ask]).Bind(r.values(q))
+	rows, err := r.DB.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/shardsnow/snow/internal/dberrors"
 	"github.com/shardsnow/snow/internal/protocol"
@@ -33,6 +34,9 @@ type Options struct {
 	// Page is how many rows a search for a free number reads at once. 0 means 1024. A store that reads each key by itself
 	// wants fewer.
 	Page int64
+
+	// Mono is a monotonic clock, by which the registry sees that the other one was set. Nil means the process's.
+	Mono func() time.Duration
 }
 
 // Open reads the constants of a namespace. It returns dberrors.ErrNoNamespace, dberrors.ErrNamespaceMismatch, a
@@ -42,8 +46,12 @@ func Open(ctx context.Context, s Store, name string, o Options) (*Registry, erro
 	if err != nil {
 		return nil, err
 	}
+	if o.Mono == nil {
+		begin := time.Now()
+		o.Mono = func() time.Duration { return time.Since(begin) }
+	}
 	return &Registry{
-		Params: p, store: s, clocks: clocks{own: o.OwnClock}, page: cmp.Or(o.Page, page), namespace: e, seen: map[int64]Entry{},
+		Params: p, store: s, clocks: clocks{own: o.OwnClock, mono: o.Mono}, page: cmp.Or(o.Page, page), namespace: e, seen: map[int64]Entry{},
 	}, nil
 }
 

@@ -103,3 +103,8 @@ func TestNumbersTurnInSessions(t *testing.T) {
 func TestNumbersChild(t *testing.T) {
 	numbertest.Child(t, map[string]sqlsnow.Dialect{"mysql": sqlsnow.MySQL})
 }
+
+// A replica takes over that lacks commits.
+func TestNumbersFailoverOnMariaDB(t *testing.T) {
+	numbertest.RunFailover(t, mariaDB(nil), func(t *testing.T) *dbtest.Server { return dbtest.MariaDB(t, "server-id=1", "log-bin=binlog") })
+}

@@ -19,11 +19,11 @@ func TestStatements(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d != sqlsnow.SQLite {
-				e = e.In("shop")
+				e = e.In(dbserver.Info{Schema: "shop"})
 			}
 			all := []dbserver.Statement{upsert(e)}
 			for _, text := range []string{
-				selectNow, selectSeries, insertSeries, updateTake, insertCounter, selectCounter, updateFence, updateRaise, selectAll,
+				selectNow, selectSeries, insertSeries, updateTake, updateTurn, updateSeries, insertCounter, selectCounter, updateFence, updateRaise, selectAll,
 			} {
 				all = append(all, e.Compile(text))
 			}

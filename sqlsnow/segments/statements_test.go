@@ -19,7 +19,7 @@ func TestStatements(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d != sqlsnow.SQLite {
-				e = e.In("shop")
+				e = e.In(dbserver.Info{Schema: "shop"})
 			}
 			var b strings.Builder
 			for _, text := range []string{updateTake, updateGiveBack, selectEnd, selectRow, insertRow, updateSeal, updateFence, updateRaise} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,9 +27,10 @@ type Cluster struct {
 	Proxies []*leasefaults.Proxy // between clients and each member
 	Client  *clientv3.Client     // past the proxies
 
-	network *network
-	dir     string
-	epoch   int // how often a snapshot was put back
+	network  *network
+	dir      string
+	epoch    int // how often a snapshot was put back
+	replaced int // how often a member was replaced
 }
 
 // Start starts a cluster and waits until it answers.
@@ -161,6 +163,7 @@ func (c *Cluster) Restore(path string) {
 	}
 	for _, m := range c.Members {
 		m.Token, m.Dir = fmt.Sprintf("snow-%d", c.epoch), filepath.Join(c.dir, fmt.Sprintf("%s-%d", m.Name, c.epoch))
+		m.Existing = false
 		err := snapshot.NewV3(zap.NewNop()).Restore(snapshot.RestoreConfig{
 			SnapshotPath: path, Name: m.Name, OutputDataDir: m.Dir, PeerURLs: []string{"http://" + m.Public}, InitialCluster: m.Cluster, InitialClusterToken: m.Token,
 		})
@@ -181,4 +184,96 @@ func (c *Cluster) DSN() string {
 		all = append(all, p.Addr())
 	}
 	return strings.Join(all, ",")
+}
+
+// Addrs returns where clients reach the members.
+func (c *Cluster) Addrs() []string {
+	var all []string
+	for _, m := range c.Members {
+		all = append(all, m.Client)
+	}
+	return all
+}
+
+// KillLeader kills the leader, until end.
+func (c *Cluster) KillLeader(tb testing.TB) (end func()) {
+	tb.Helper()
+	m := c.Leader()
+	m.Kill(tb)
+	return func() { m.Restart(tb) }
+}
+
+// StopLeader stops the leader, until end. It then believes for a moment that it still leads.
+func (c *Cluster) StopLeader(tb testing.TB) (end func()) {
+	tb.Helper()
+	m := c.Leader()
+	m.Stop(tb)
+	return func() { m.Resume(tb) }
+}
+
+// LoseQuorum kills two of the three members, until end.
+func (c *Cluster) LoseQuorum(tb testing.TB) (end func()) {
+	tb.Helper()
+	for _, m := range c.Members[:2] {
+		m.Kill(tb)
+	}
+	return func() {
+		for _, m := range c.Members[:2] {
+			m.Restart(tb)
+		}
+		c.Await()
+	}
+}
+
+// RestoreCopy saves a snapshot, which end restores.
+func (c *Cluster) RestoreCopy(tb testing.TB) (end func()) {
+	tb.Helper()
+	path := c.Snapshot()
+	return func() { c.Restore(path) }
+}
+
+// LoseMember kills a follower. end replaces it by a new member without data, as an operator does after a disk is lost.
+func (c *Cluster) LoseMember(tb testing.TB) (end func()) {
+	tb.Helper()
+	leader := c.Leader()
+	i := slices.IndexFunc(c.Members, func(m *Member) bool { return m != leader })
+	m := c.Members[i]
+	m.Kill(tb)
+	return func() {
+		c.repeat(func(ctx context.Context) error {
+			list, err := c.Client.MemberList(ctx)
+			if err != nil {
+				return err
+			}
+			for _, old := range list.Members {
+				if slices.Contains(old.PeerURLs, "http://"+m.Public) {
+					if _, err := c.Client.MemberRemove(ctx, old.ID); err != nil {
+						return err
+					}
+				}
+			}
+			_, err = c.Client.MemberAdd(ctx, []string{"http://" + m.Public})
+			return err
+		})
+		c.replaced++
+		m.Dir, m.Existing = filepath.Join(c.dir, fmt.Sprintf("%s-new-%d", m.Name, c.replaced)), true
+		m.spawn(tb)
+		c.Await()
+	}
+}
+
+// repeat calls do until it succeeds.
+func (c *Cluster) repeat(do func(ctx context.Context) error) {
+	c.Helper()
+	for {
+		ctx, cancel := context.WithTimeout(c.Context(), attempt)
+		err := do(ctx)
+		cancel()
+		if err == nil {
+			return
+		}
+		if c.Context().Err() != nil {
+			c.Fatal(err)
+		}
+	}
 }

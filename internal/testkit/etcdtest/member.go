@@ -21,14 +21,14 @@ const memberVariable = "SNOW_ETCD_MEMBER"
 
 // settings are what a member's process is told.
 type settings struct {
-	Name    string
-	Dir     string // of its data
-	Client  string // where it listens for clients
-	Peer    string // where it listens for members
-	Public  string // where members reach it
-	Cluster string // all members
-	Token   string
-	Auth    string
+	Name     string
+	Dir      string // of its data
+	Client   string // where it listens for clients
+	Peer     string // where it listens for members
+	Public   string // where members reach it
+	Cluster  string // all members
+	Token    string
+	Existing bool // the member is added to a cluster that runs
 }
 
 // IsMember reports whether this process is a member. Such a process must call Serve.
@@ -51,6 +51,9 @@ func serve() error {
 	}
 	cfg := embed.NewConfig()
 	cfg.Name, cfg.Dir, cfg.InitialCluster, cfg.InitialClusterToken = s.Name, s.Dir, s.Cluster, s.Token
+	if s.Existing {
+		cfg.ClusterState = embed.ClusterStateFlagExisting
+	}
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = urls(s.Client), urls(s.Client)
 	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = urls(s.Peer), urls(s.Public)
 	cfg.TickMs, cfg.ElectionMs = 100, 1500
@@ -64,7 +67,6 @@ func serve() error {
 	case err := <-e.Err():
 		return err
 	}
-	fmt.Println("ready")
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)

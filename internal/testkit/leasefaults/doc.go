@@ -18,7 +18,7 @@
 //
 //	run.go                                          Run, and the world of a scenario
 //	clocks.go failovers.go outages.go               the scenarios of leases
-//	pauses.go pins.go storms.go
+//	pauses.go pins.go pods.go storms.go
 //	stores.go store_faults.go                       RunStore, and the scenarios of stores such as ZooKeeper
 //	segments.go                                     RunSegments, and its scenarios
 //	fleet.go                                        processes, proxies and the ledger for stores that are no databases

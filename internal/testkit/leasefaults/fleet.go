@@ -3,6 +3,7 @@
 package leasefaults
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -15,17 +16,25 @@ type (
 	Report = report
 )
 
-// A Fleet is the worker processes of a scenario on a store that is no database, with the ledger of their ids. Its methods
+// A Fleet is the worker processes of a scenario on a store, outside of [RunStore], with the ledger of their ids. Its methods
 // must be called from the test's own goroutine.
 type Fleet struct{ w *world }
 
 // A Process is a worker process of a Fleet.
 type Process = process
 
-// NewFleet returns a fleet without processes, whose processes lease from a namespace with [Layout]. program is the path of
-// a package with an [Opener] of the name Open. The test binary must call [Work] with it if [IsWorker] says so.
-func NewFleet(t *testing.T, program, dsn, namespace string) *Fleet {
-	w := &world{T: t, target: Target{Import: program}, opens: true}
+// WorkStore does the job of a worker process if this process is one, and does not return then. dial connects it with the
+// store.
+func WorkStore(dial Dial) {
+	if os.Getenv(jobVariable) != "" {
+		workWith(dial)
+	}
+}
+
+// NewFleet returns a fleet without processes, whose processes lease from a namespace with [Layout]. The test binary must
+// call [WorkStore].
+func NewFleet(t *testing.T, dsn, namespace string) *Fleet {
+	w := &world{T: t, store: &StoreTarget{}}
 	w.job = job{DSN: dsn, Namespace: namespace, Dir: t.TempDir()}
 	t.Cleanup(func() {
 		if l, err := readLedger(w.job.Dir, layout()); t.Failed() {

@@ -94,7 +94,7 @@ func TestLedger(t *testing.T) {
 // TestWorkers makes the fault that the suite must find, without a database: two processes use one number.
 func TestWorkers(t *testing.T) {
 	if os.Getenv(jobVariable) != "" {
-		Work(nil)
+		Work()
 	}
 	dir, number, other := t.TempDir(), uint64(3), uint64(4)
 	program := []string{os.Args[0], "-test.run=^TestWorkers$"}

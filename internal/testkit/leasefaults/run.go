@@ -35,13 +35,14 @@ type scenario struct {
 	follower  bool              // the private server has a replica, and everybody goes through the proxy
 	lossy     bool              // ids may be issued twice
 	long      bool              // it takes long
+	clock     bool              // it is about a process's clock that differs from the server's
 	play      func(w *world)
 }
 
 func scenarios() []scenario {
 	var all []scenario
 	// The longest and the heaviest scenarios come first.
-	for _, some := range [][]scenario{failovers(), storms(), clocks(), outages(), pauses(), pins()} {
+	for _, some := range [][]scenario{failovers(), storms(), clocks(), outages(), pauses(), pins(), pods()} {
 		all = append(all, some...)
 	}
 	return all
@@ -51,7 +52,7 @@ func scenarios() []scenario {
 // worker processes run this test again, and do not return from Run.
 func Run(t *testing.T, target Target) {
 	if os.Getenv(jobVariable) != "" {
-		Work(nil)
+		Work()
 	}
 	for _, given := range []string{"SNOW_MYSQL_DSN", "SNOW_POSTGRES_DSN"} {
 		t.Setenv(given, "") // only private servers can be killed
@@ -106,8 +107,7 @@ type world struct {
 	direct    string         // the DSN of a store without proxies
 	proxies   []*proxy       // of a store, or only proxy
 	db        *sql.DB
-	job       job  // of every worker process; start completes it
-	opens     bool // the package Import of the target has an Opener with the name Open
+	job       job // of every worker process; start completes it
 	processes []*process
 }
 

@@ -132,7 +132,7 @@ type segmentWorld struct {
 // that does nothing else. No id may be issued twice, and ids must flow whenever a database answers.
 func RunSegments(t *testing.T, target Target) {
 	if os.Getenv(jobVariable) != "" {
-		Work(nil)
+		Work()
 	}
 	for _, given := range []string{"SNOW_MYSQL_DSN", "SNOW_POSTGRES_DSN"} {
 		t.Setenv(given, "") // only private servers can be killed

@@ -35,19 +35,15 @@ func (w *world) buildShifted() string {
 		return program
 	}
 	main := filepath.Join(here, "shiftedworker")
-	name, opener := "_", "nil"
-	if w.opens { // it has an Opener
-		name, opener = "store", "store.Open"
-	}
 	add(filepath.Join(main, "main.go"), `package main
 
 import (
-	`+name+` "`+w.target.Import+`"
+	_ "`+w.target.Import+`"
 
 	"github.com/shardsnow/snow/internal/testkit/leasefaults"
 )
 
-func main() { leasefaults.Work(`+opener+`) }
+func main() { leasefaults.Work() }
 `)
 	list, program := w.overlay(dir, overlay)
 	w.build("go", "build", "-tags=shiftedwall", "-overlay="+list, "-o="+program, "./shiftedworker")

@@ -5,6 +5,7 @@ package leasefaults
 import (
 	"context"
 	"crypto/rand"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,12 @@ import (
 	"github.com/shardsnow/snow/internal/testkit/testscale"
 	"github.com/shardsnow/snow/sqlsnow"
 )
+
+// Acquire acquires a lease of a store.
+type Acquire func(ctx context.Context, cfg sqlsnow.LeaseConfig) (Lease, error)
+
+// A Dial connects a worker process with a store, whose address is in the form of its package.
+type Dial func(dsn string) (Acquire, error)
 
 // A Cluster is the servers of a store, with a majority that decides. Each method returns what ends the fault.
 type Cluster interface {
@@ -29,19 +36,20 @@ type StoreTarget struct {
 	DSN      func(addrs []string, space string) (dsn string) // of a space that no other scenario uses
 	Init     func(ctx context.Context, dsn string, ns sqlsnow.Namespace) error
 	Fence    func(ctx context.Context, dsn, namespace string) error
+	OwnClock bool                                                                  // the clock that counts is the process's
 	Executed func(ctx context.Context, dsn, namespace string) (n int64, err error) // how often rows were written
 }
 
-// RunStore runs the scenarios of a store as subtests. Call it once in a test binary, as [Run]. Worker processes open the
+// RunStore runs the scenarios of a store as subtests. Call it once in a test binary, as [Run]. Worker processes dial the
 // store, and do not call start.
-func RunStore(t *testing.T, open Opener, start func(t *testing.T) *StoreTarget) {
-	if IsWorker() {
-		Work(open)
+func RunStore(t *testing.T, dial Dial, start func(t *testing.T) *StoreTarget) {
+	if os.Getenv(jobVariable) != "" {
+		workWith(dial)
 	}
 	target := start(t)
 	var all sync.WaitGroup
 	slots := make(chan struct{}, 5) // scenarios mostly wait
-	for _, s := range storeScenarios() {
+	for _, s := range storeScenarios(target) {
 		if s.long && !testscale.Long() {
 			t.Run(s.name, func(t *testing.T) { testscale.NeedLong(t) })
 			continue
