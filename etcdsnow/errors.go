@@ -127,9 +127,16 @@ func isVerdict(err error) bool {
 		errors.As(err, new(*DamagedError)) || dberrors.IsVerdict(err)
 }
 
-// isBusy reports whether an exported error says that others were in the way.
+// isBusy reports whether an exported error says that others were in the way, or that the members had to elect a leader.
 func isBusy(err error) bool {
-	return errors.Is(err, versioned.ErrBusy) || errors.Is(err, rpctypes.ErrTooManyRequests)
+	for _, busy := range []error{
+		versioned.ErrBusy, rpctypes.ErrTooManyRequests, rpctypes.ErrTimeout, rpctypes.ErrTimeoutDueToLeaderFail, rpctypes.ErrLeaderChanged,
+	} {
+		if errors.Is(err, busy) {
+			return true
+		}
+	}
+	return false
 }
 
 // failureOf says whether another attempt may succeed after an exported error.
