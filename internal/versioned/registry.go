@@ -199,7 +199,7 @@ func (r *Registry) remember(rows map[int64]Entry) {
 	r.seen = rows
 }
 
-// page is how many rows a request reads at once.
+// page is how many rows a search for a free number reads at once, unless Options say otherwise.
 const page = 256
 
 // free returns rows that may be taken, from q.Start on: those of the first page that has any.
@@ -214,7 +214,7 @@ func (r *Registry) free(ctx context.Context, q protocol.Request) (all []protocol
 	if vote && r.Params.Workers <= r.page {
 		from = 0 // one page has all rows
 	} else if vote {
-		from = min(q.Start, r.Params.Workers-page) // of a pinned number, too
+		from = min(q.Start, r.Params.Workers-r.page) // of a pinned number, too
 	}
 	for from < q.End && len(all) == 0 {
 		var rows []numbered
