@@ -217,7 +217,7 @@ func pinnedLost(s *space) {
 		s.Errorf("got %+v", e)
 	}
 	<-h.Done()
-	as[*lease.LostError](s, h.Err())
+	_ = as[*lease.LostError](s, h.Err())
 }
 
 func fenced(s *space) {
@@ -237,7 +237,7 @@ func fenced(s *space) {
 	}
 	s.next(h)
 	_, err := s.try(s.c, lease.Config{})
-	as[*lease.NoWorkerError](s, err)
+	_ = as[*lease.NoWorkerError](s, err)
 }
 
 func reserveAtOnce(s *space) {
@@ -352,7 +352,7 @@ func reclaims(s *space) {
 		s.Errorf("got %+v", e)
 	}
 	_, err = s.c.Reclaim(s.Context(), s.name, "h", h.Stats().Worker)
-	as[*lease.HeldError](s, err)
+	_ = as[*lease.HeldError](s, err)
 	_, err = s.c.Reclaim(s.Context(), s.name, "h", 4)
-	as[*snow.FieldError](s, err)
+	_ = as[*snow.FieldError](s, err)
 }
