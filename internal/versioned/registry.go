@@ -202,7 +202,7 @@ func (r *Registry) remember(rows map[int64]Entry) {
 // page is how many rows a search for a free number reads at once, unless Options say otherwise.
 const page = 256
 
-// free returns rows that may be taken, from q.Start on: those of the first page that has any.
+// free returns rows that may be taken, from q.Start on, of the first page that has any.
 func (r *Registry) free(ctx context.Context, q protocol.Request) (all []protocol.FreeRow, err error) {
 	us, err := r.now(ctx, -1)
 	if err != nil {
