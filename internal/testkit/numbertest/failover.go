@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -43,10 +44,12 @@ type failover struct {
 	primary, replica *dbtest.Server
 	driver           driver.Driver
 	dsn              atomic.Pointer[string]
+	cancel           context.CancelFunc
 
 	mu                    sync.Mutex
 	given                 map[string]bool
 	twice                 []string
+	back                  error // of a counter that went back below a number that was given out
 	unprotected, repeated int
 }
 
@@ -76,7 +79,14 @@ const pace = 5 * time.Millisecond // between two numbers of a taker, or two trie
 // take takes numbers until ctx ends, and counts them.
 func (f *failover) take(ctx context.Context, s *numbers.Fast, tenant string, count *atomic.Int64) {
 	for ctx.Err() == nil {
-		if text, err := s.Next(ctx, tenant); err == nil {
+		text, err := s.Next(ctx, tenant)
+		switch {
+		case errors.As(err, new(*numbers.RegressedError)):
+			f.mu.Lock()
+			f.back = err
+			f.mu.Unlock()
+			f.cancel()
+		case err == nil:
 			f.mu.Lock()
 			if f.given[text] {
 				f.twice = append(f.twice, text)
@@ -125,6 +135,7 @@ func (f *failover) run(t *testing.T) time.Duration {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	f.cancel = cancel
 	var all sync.WaitGroup
 	const processes, tenants = 2, 4
 	var fast []*numbers.Fast
@@ -165,20 +176,20 @@ func (f *failover) run(t *testing.T) time.Duration {
 	before := f.openFast(t, "unprotected", 0)
 	lostNumbers := map[string]bool{}
 	for range 100 {
-		text, err := before.Next(ctx, "a")
+		text, err := before.Next(t.Context(), "a")
 		if err != nil {
 			t.Fatal(err)
 		}
 		lostNumbers[text] = true
 	}
-	for claims := 0; claims < tenants; wait(ctx, pace) {
+	for claims := 0; claims < tenants && ctx.Err() == nil; wait(ctx, pace) {
 		query := "SELECT COUNT(*) FROM snow_numbers WHERE scope LIKE 'fresh%' AND last_number > 20" // of both processes
-		if err := db.QueryRowContext(ctx, query).Scan(&claims); err != nil {
+		if err := db.QueryRowContext(t.Context(), query).Scan(&claims); err != nil {
 			t.Fatal(err)
 		}
 	}
 	await(ctx, stored)
-	for time.Since(begin) < lossWindow/2 { // of the other counters, some claim
+	for time.Since(begin) < lossWindow/2 && ctx.Err() == nil { // of the other counters, some claim
 		wait(ctx, pace)
 	}
 	f.primary.Kill(t)
@@ -189,7 +200,7 @@ func (f *failover) run(t *testing.T) time.Duration {
 
 	after := f.openFast(t, "unprotected", 0)
 	for range 100 {
-		text, err := after.Next(ctx, "a")
+		text, err := after.Next(t.Context(), "a")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,6 +226,9 @@ func (f *failover) run(t *testing.T) time.Duration {
 	}
 	if len(f.twice) > 0 && lost <= lossWindow {
 		t.Errorf("%d numbers were given out twice, %v of history were lost: %q", len(f.twice), lost, f.twice[:min(len(f.twice), 10)])
+	}
+	if f.back != nil && lost <= lossWindow {
+		t.Error(f.back)
 	}
 	if rows := wantDense(t, f.open(t), gapFree[0].Pattern()); rows == 0 {
 		t.Error("no row is left")
