@@ -10,7 +10,8 @@ import (
 	"github.com/shardsnow/snow/internal/versioned"
 )
 
-// A store is an etcd cluster as leases see it. Every read is linearizable.
+// A store is an etcd cluster as leases see it. Every read is linearizable. Every request requires a leader, so that a
+// member that is cut off from the others refuses it at once, and the client or the lease asks another member.
 type store struct {
 	kv     clientv3.KV
 	prefix string
@@ -22,7 +23,7 @@ func (s *store) Get(ctx context.Context, keys ...string) ([]versioned.Entry, err
 	for i, key := range keys {
 		reads[i] = clientv3.OpGet(s.prefix + key)
 	}
-	reply, err := s.kv.Txn(ctx).Then(reads...).Commit()
+	reply, err := s.kv.Txn(clientv3.WithRequireLeader(ctx)).Then(reads...).Commit()
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (s *store) Get(ctx context.Context, keys ...string) ([]versioned.Entry, err
 // List implements versioned.Store.
 func (s *store) List(ctx context.Context, prefix, from string, limit int) ([]versioned.Entry, error) {
 	end := clientv3.GetPrefixRangeEnd(s.prefix + prefix)
-	reply, err := s.kv.Get(ctx, s.prefix+from, clientv3.WithRange(end), clientv3.WithLimit(int64(limit)))
+	reply, err := s.kv.Get(clientv3.WithRequireLeader(ctx), s.prefix+from, clientv3.WithRange(end), clientv3.WithLimit(int64(limit)))
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func (s *store) Write(ctx context.Context, expected, puts []versioned.Entry) (do
 	for i, e := range puts {
 		writes[i] = clientv3.OpPut(s.prefix+e.Key, string(e.Value))
 	}
-	reply, err := s.kv.Txn(ctx).If(conditions...).Then(writes...).Commit()
+	reply, err := s.kv.Txn(clientv3.WithRequireLeader(ctx)).If(conditions...).Then(writes...).Commit()
 	if err != nil || !reply.Succeeded {
 		return false, err
 	}

@@ -49,7 +49,7 @@ func databaseError(e *dbserver.Engine, op string, err error) error {
 func failureOf(e *dbserver.Engine, err error) protocol.Failure {
 	var failed *DatabaseError
 	switch {
-	case !errors.As(err, &failed), failed.InTransaction, failed.BadReply, failed.Elsewhere, errors.Is(err, ErrReadOnly):
+	case !errors.As(err, &failed), failed.InTransaction, failed.BadReply, failed.Elsewhere, errors.Is(err, ErrReadOnly), e.IsDenied(err):
 		return protocol.Lasting
 	case e.IsBusy(err):
 		return protocol.Busy

@@ -21,6 +21,7 @@
 //	pauses.go pins.go pods.go storms.go
 //	stores.go store_faults.go                       RunStore, and the scenarios of stores such as ZooKeeper
 //	segments.go                                     RunSegments, and its scenarios
+//	fleet.go                                        processes, proxies and the ledger for stores that are no databases
 //	proxy.go ledger.go                              a network with faults; the check of all ids
 //	process.go report.go                            a worker process as its parent sees it
 //	worker.go shifted.go wall.go wall_shifted.go    the worker process itself, also with a wrong clock

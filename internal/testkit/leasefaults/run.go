@@ -35,6 +35,7 @@ type scenario struct {
 	follower  bool              // the private server has a replica, and everybody goes through the proxy
 	lossy     bool              // ids may be issued twice
 	long      bool              // it takes long
+	clock     bool              // it is about a process's clock that differs from the server's
 	play      func(w *world)
 }
 

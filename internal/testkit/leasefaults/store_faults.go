@@ -12,12 +12,12 @@ import (
 )
 
 // storeScenarios are the scenarios of SQL databases that need nothing of SQL, and the faults of a cluster.
-func storeScenarios() []scenario {
+func storeScenarios(target *StoreTarget) []scenario {
 	var all []scenario
 	for _, some := range [][]scenario{storms(), outages(), pauses(), pins(), clocks()} {
 		all = append(all, some...)
 	}
-	all = slices.DeleteFunc(all, func(s scenario) bool { return s.private })
+	all = slices.DeleteFunc(all, func(s scenario) bool { return s.private || s.clock && target.OwnClock })
 	slices.SortStableFunc(all, func(a, b scenario) int { return cmp.Compare(last(a), last(b)) })
 	faults := []scenario{
 		{

@@ -36,6 +36,7 @@ type StoreTarget struct {
 	DSN      func(addrs []string, space string) (dsn string) // of a space that no other scenario uses
 	Init     func(ctx context.Context, dsn string, ns sqlsnow.Namespace) error
 	Fence    func(ctx context.Context, dsn, namespace string) error
+	OwnClock bool                                                                  // the clock that counts is the process's
 	Executed func(ctx context.Context, dsn, namespace string) (n int64, err error) // how often rows were written
 }
 
@@ -48,7 +49,7 @@ func RunStore(t *testing.T, dial Dial, start func(t *testing.T) *StoreTarget) {
 	target := start(t)
 	var all sync.WaitGroup
 	slots := make(chan struct{}, 5) // scenarios mostly wait
-	for _, s := range storeScenarios() {
+	for _, s := range storeScenarios(target) {
 		if s.long && !testscale.Long() {
 			t.Run(s.name, func(t *testing.T) { testscale.NeedLong(t) })
 			continue
