@@ -93,7 +93,7 @@ func inDigits(text string) string {
 func uncommented(code string) string {
 	lines := strings.Split(code, "\n")
 	for i, line := range lines {
-		line, _, _ = strings.Cut(line, " // ")
+		line, _, _ = strings.Cut(" "+line, " // ")
 		line, _, _ = strings.Cut(line, " -- ")
 		lines[i] = strings.TrimSpace(line)
 	}

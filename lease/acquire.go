@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +41,9 @@ func Acquire(ctx context.Context, prefix string, cfg Config, open func(ctx conte
 }
 
 func acquire(ctx context.Context, prefix string, cfg Config, open func(ctx context.Context) (Registry, protocol.Params, error)) (*Lease, error) {
+	if !reflect.ValueOf(cfg.Generator).IsZero() {
+		return nil, &snow.FieldError{Field: "Generator", Value: "is set", Bound: "Acquire makes no generator: pass the settings to snow.NewGenerator"}
+	}
 	if cfg.MaxSkew < 0 || cfg.MaxSkew > protocol.DefaultMaxSkew {
 		return nil, &snow.FieldError{Field: "MaxSkew", Value: cfg.MaxSkew.String(), Bound: "want 0 to " + protocol.DefaultMaxSkew.String() + ", which Fence allows for"}
 	}

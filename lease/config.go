@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/shardsnow/snow"
 )
 
 // Config configures Acquire and Open of the packages that lease from a store, such as sqlsnow. All but Namespace may
@@ -11,6 +13,10 @@ import (
 type Config struct {
 	// Namespace is the name of a namespace that Init made. For Open it may be empty.
 	Namespace string
+
+	// Generator configures the generator that Open returns. Acquire returns none, and
+	// refuses settings here with a *snow.FieldError: they are for snow.NewGenerator.
+	Generator snow.Config
 
 	// Datacenter goes into every id. If several databases have a namespace of the
 	// same layout for the same tables, each needs a number of its own.

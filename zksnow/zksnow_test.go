@@ -22,9 +22,13 @@ func TestLease(t *testing.T) {
 	conn := dial(t, server.Addrs()...)
 	ctx := t.Context()
 	ns := Namespace{Name: "shop/eu", Layout: snow.DefaultLayout(), Workers: 64}
-	keys, l, err := Open(ctx, conn, "", ns, LeaseConfig{Logger: quiet, Holder: "one"})
+	keys, l, err := Open(ctx, conn, "", ns, LeaseConfig{Logger: quiet, Holder: "one", Generator: snow.Config{MaxAhead: 7 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	var field *snow.FieldError
+	if _, err := snow.NewGenerator(l, snow.Config{}); !errors.As(err, &field) || field.Field != "MaxAhead" {
+		t.Errorf("another generator with other settings: got %v, want a FieldError of MaxAhead", err)
 	}
 	id, err := keys.Next(ctx)
 	if err != nil {

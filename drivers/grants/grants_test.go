@@ -43,7 +43,7 @@ var (
 	accounts  = []string{"owner", "app", "reader", "writer"}
 	databases = []string{"shop", "game"}
 	quiet     = slog.New(slog.DiscardHandler)
-	shop      = sqlsnow.Namespace{Name: "shop", Layout: snow.Default(), Workers: 4}
+	shop      = sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout(), Workers: 4}
 )
 
 // A role is what an account may do. prepare is done by the administrator, or by another account.
