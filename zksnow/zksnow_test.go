@@ -99,3 +99,37 @@ func TestWrongEndpoint(t *testing.T) {
 	}
 	t.Log(err)
 }
+
+// Members that don't answer: ids go on, calls end with their ctx, and the error says what to look at.
+func TestNoQuorum(t *testing.T) {
+	e := zkserver.Start(t, 3)
+	conn := dial(t, e.Leader(t).Addr())
+	keys, l, err := Open(t.Context(), conn, "", shop, LeaseConfig{Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close(context.WithoutCancel(t.Context()))
+	followers := e.Followers(t)
+	for _, m := range followers {
+		m.Stop(t)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	for what, err := range map[string]error{"Renew": l.Renew(ctx), "Fence": Fence(ctx, conn, "", shop.Name)} {
+		var failed *StoreError
+		if !errors.As(err, &failed) || failed.Server == "" || !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, zk.ErrConnectionClosed) {
+			t.Errorf("%s: got %v, want a StoreError with the server that does not answer", what, err)
+		}
+	}
+	if _, err := keys.Next(t.Context()); err != nil {
+		t.Errorf("Next: %v", err)
+	}
+	for _, m := range followers {
+		m.Continue(t)
+	}
+	for l.Renew(t.Context()) != nil { // until the client has a session again
+	}
+	if s := l.Stats(); s.Swaps > 0 || s.Failures == 0 {
+		t.Errorf("got %+v, want the same number", s)
+	}
+}
