@@ -2,10 +2,7 @@ package command
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
-	"os"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -25,29 +22,14 @@ type etcdCluster struct {
 }
 
 func openEtcd(c *database.Cluster, timeout time.Duration) (numberStore, error) {
+	config, err := clusterTLS(c)
+	if err != nil {
+		return nil, err
+	}
 	cfg := clientv3.Config{
+		TLS:       config,
 		Endpoints: c.Addrs, Username: c.User, Password: c.Password, DialTimeout: timeout,
 		DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 5 * time.Second, Logger: zap.NewNop(),
-	}
-	if c.TLS {
-		cfg.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-		if c.CA != "" {
-			text, err := os.ReadFile(c.CA)
-			if err != nil {
-				return nil, fmt.Errorf("ca: %w", err)
-			}
-			cfg.TLS.RootCAs = x509.NewCertPool()
-			if !cfg.TLS.RootCAs.AppendCertsFromPEM(text) {
-				return nil, fmt.Errorf("ca: %q has no certificate as PEM", c.CA)
-			}
-		}
-		if c.Cert != "" {
-			pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
-			if err != nil {
-				return nil, fmt.Errorf("cert: %w", err)
-			}
-			cfg.TLS.Certificates = []tls.Certificate{pair}
-		}
 	}
 	client, err := clientv3.New(cfg)
 	if err != nil {

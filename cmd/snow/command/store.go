@@ -3,8 +3,11 @@ package command
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
@@ -25,7 +28,34 @@ type numberStore interface {
 
 // clusters has the numberStore of each scheme. A new kind of cluster is a file with a function, and a line here.
 var clusters = map[string]func(c *database.Cluster, timeout time.Duration) (numberStore, error){
-	"etcd": openEtcd,
+	"etcd":      openEtcd,
+	"zookeeper": openZooKeeper,
+}
+
+// clusterTLS returns how to encrypt the connections to a cluster, or nil for not at all.
+func clusterTLS(c *database.Cluster) (*tls.Config, error) {
+	if !c.TLS {
+		return nil, nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.CA != "" {
+		text, err := os.ReadFile(c.CA)
+		if err != nil {
+			return nil, fmt.Errorf("ca: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("ca: %q has no certificate as PEM", c.CA)
+		}
+	}
+	if c.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+		if err != nil {
+			return nil, fmt.Errorf("cert: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
 }
 
 // openNumbers opens the store of worker numbers that the flags name.

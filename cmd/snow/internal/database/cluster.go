@@ -4,13 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 )
 
 // A Cluster is a store of worker numbers that is no SQL database.
 type Cluster struct {
-	Scheme         string   // "etcd"
+	Scheme         string   // "etcd" or "zookeeper"
 	Addrs          []string // host:port of the members
 	Path           string   // below which its keys are, without slashes at its ends; may be empty
 	User, Password string   // empty for none
@@ -18,13 +17,13 @@ type Cluster struct {
 	CA, Cert, Key  string // files as PEM; empty for none
 }
 
-// clusterSchemes are the schemes of DSNs of clusters.
-var clusterSchemes = []string{"etcd"}
+// clusterPorts has the schemes of DSNs of clusters, and their ports.
+var clusterPorts = map[string]string{"etcd": "2379", "zookeeper": "2181"}
 
 // isCluster reports whether a DSN is of a cluster.
 func isCluster(dsn string) bool {
 	scheme, _, ok := strings.Cut(dsn, "://")
-	return ok && slices.Contains(clusterSchemes, scheme)
+	return ok && clusterPorts[scheme] != ""
 }
 
 // parseCluster reads scheme://user:password@host:port,host:port/path?tls=true&ca=FILE&cert=FILE&key=FILE. User and
@@ -49,7 +48,7 @@ func parseCluster(dsn string) (*Cluster, error) {
 	hosts, path, _ := strings.Cut(rest, "/")
 	for host := range strings.SplitSeq(hosts, ",") {
 		if name, port, ok := strings.Cut(host, ":"); !ok && name != "" {
-			host += ":2379"
+			host += ":" + clusterPorts[scheme]
 		} else if name == "" || port == "" {
 			return nil, bad("a host of the DSN is empty")
 		}
