@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/internal/sqldialect"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // A Dialect is the SQL that a database speaks. Its String method returns

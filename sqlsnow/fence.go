@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
+	"github.com/shardsnow/snow/internal/dberrors"
+	"github.com/shardsnow/snow/internal/protocol"
+	"github.com/shardsnow/snow/internal/retry"
 )
 
 // Fence makes it safe to lease worker numbers after a restore from a backup, when
@@ -68,7 +68,7 @@ func fence(ctx context.Context, db *sql.DB, d Dialect, namespace string) error {
 		}
 		// A failover may lose these ceilings as well. The monotonic clock measures the wait, because a database's
 		// clock can be set.
-		if err := dbserver.Sleep(ctx, r.Params.Probation); err != nil {
+		if err := retry.Sleep(ctx, r.Params.Probation); err != nil {
 			return err
 		}
 		if n, err = r.Fenced(ctx, now); err != nil {

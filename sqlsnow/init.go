@@ -6,9 +6,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/registry"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/registry"
+	"github.com/shardsnow/snow/internal/retry"
+	"github.com/shardsnow/snow/lease"
 )
+
+// A Namespace is one space of ids. Its worker numbers are leased to the
+// processes that make the ids. Tables that share keys need the same namespace:
+// ids of two namespaces can be equal.
+type Namespace = lease.Namespace
 
 // Init makes a namespace, with a row for each of its worker numbers. If it
 // exists with the same constants, Init makes the rows that are missing and
@@ -40,7 +47,7 @@ func initNamespace(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) err
 	if err != nil {
 		return err
 	}
-	want, err := ns.params()
+	want, err := ns.Params()
 	if err != nil {
 		return err
 	}
@@ -48,13 +55,13 @@ func initNamespace(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) err
 	if err != nil {
 		return checkDialect(ctx, db, d, exported(e, "init", err))
 	}
-	e = e.In(info.Schema)
+	e = e.In(info)
 	if err := info.Check(want.Loss); err != nil {
 		return err
 	}
 	for tries := 0; ; tries++ {
 		err := registry.Create(ctx, e, db, want, info.Now)
-		if !e.IsBusy(err) || tries == dbserver.MaxTries || dbserver.Pause(ctx, 100*time.Millisecond) != nil {
+		if !e.IsBusy(err) || tries == retry.MaxTries || retry.Pause(ctx, 100*time.Millisecond) != nil {
 			return exported(e, "init", err)
 		}
 	}

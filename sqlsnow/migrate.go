@@ -11,8 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/retry"
 	"github.com/shardsnow/snow/migrations"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Migrate makes the tables of this package and of packages segments and numbers, for programs
@@ -53,7 +54,7 @@ func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 	if err != nil {
 		return checkDialect(ctx, db, d, exported(e, "list tables", err))
 	}
-	m := migratorOf(e.In(info.Schema))
+	m := migratorOf(e.In(info))
 	if missing, err := m.missing(ctx, db, info); err != nil || len(missing) == 0 {
 		return err
 	}
@@ -73,7 +74,7 @@ func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 			err = exported(e, "begin", err)
 		}
 		// A lock of MySQL belongs to one node: other nodes of a Galera cluster may migrate at the same time.
-		if !e.IsBusy(err) && !errors.Is(err, ErrNotMigrated) || tries == dbserver.MaxTries || dbserver.Pause(ctx, 100*time.Millisecond) != nil {
+		if !e.IsBusy(err) && !errors.Is(err, ErrNotMigrated) || tries == retry.MaxTries || retry.Pause(ctx, 100*time.Millisecond) != nil {
 			return err
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/registry"
+	"github.com/shardsnow/snow/internal/names"
+	"github.com/shardsnow/snow/internal/registry"
 )
 
 // Namespaces returns the namespaces with these names, in that order, as [Init]
@@ -22,9 +22,9 @@ func Namespaces(ctx context.Context, db *sql.DB, d Dialect, names ...string) ([]
 	return all, nil
 }
 
-func namespaces(ctx context.Context, db *sql.DB, d Dialect, names []string) ([]Namespace, error) {
-	for _, name := range names {
-		if err := dbserver.CheckName("namespace", name); err != nil {
+func namespaces(ctx context.Context, db *sql.DB, d Dialect, chosen []string) ([]Namespace, error) {
+	for _, name := range chosen {
+		if err := names.Check("namespace", name); err != nil {
 			return nil, err
 		}
 	}
@@ -32,13 +32,13 @@ func namespaces(ctx context.Context, db *sql.DB, d Dialect, names []string) ([]N
 	if err != nil {
 		return nil, err
 	}
-	if len(names) == 0 {
-		if names, err = registry.Names(ctx, e, db); err != nil {
+	if len(chosen) == 0 {
+		if chosen, err = registry.Names(ctx, e, db); err != nil {
 			return nil, exported(e, "read the names", err)
 		}
 	}
-	all := make([]Namespace, 0, len(names))
-	for _, name := range names {
+	all := make([]Namespace, 0, len(chosen))
+	for _, name := range chosen {
 		p, err := registry.Read(ctx, e, db, name)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", name, exported(e, "read the namespace", err))

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
-	"github.com/shardsnow/snow/sqlsnow/internal/protocol"
-	"github.com/shardsnow/snow/sqlsnow/internal/registry"
+	"github.com/shardsnow/snow/internal/dberrors"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/protocol"
+	"github.com/shardsnow/snow/internal/registry"
 )
 
 func TestFenceRefuses(t *testing.T) {
-	l := snow.Default()
+	l := snow.DefaultLayout()
 	s := &scripted{layout: l}
 	db := s.open()
 	defer db.Close()
@@ -39,14 +39,14 @@ func TestFenceRefuses(t *testing.T) {
 // After ctx has ended, a reply may come from a wait that was cut short.
 func TestReplyAfterTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &scripted{layout: snow.Default(), before: cancel}
+	s := &scripted{layout: snow.DefaultLayout(), before: cancel}
 	db := s.open()
 	defer db.Close()
 	e, err := dbserver.For(MySQL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	params, err := Namespace{Name: "n", Layout: s.layout}.params()
+	params, err := Namespace{Name: "n", Layout: s.layout}.Params()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/names"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // An entry of snow_id_holders says for whom the schema's number is reserved. The newest one counts.
@@ -63,7 +63,7 @@ func (i installer) prepare(ctx context.Context, conn *sql.Conn, free sqlsnow.Res
 		return e, err
 	}
 	p := i.engine.Dialect.Placeholder
-	holder := "ids made in SQL, " + dbserver.NewUUID()
+	holder := "ids made in SQL, " + names.NewUUID()
 	if _, err := conn.ExecContext(ctx, "INSERT INTO snow_id_holders (holder, namespace, registry_uuid) VALUES ("+p(1)+", "+p(2)+", "+p(3)+")",
 		holder, i.cfg.Namespace, free.UUID); err != nil {
 		return entry{}, err

@@ -9,10 +9,13 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dberrors"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
+	"github.com/shardsnow/snow/internal/protocol"
+	"github.com/shardsnow/snow/internal/retry"
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Config configures [Install] and [Renumber].
@@ -101,7 +104,7 @@ type installer struct {
 }
 
 func install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, again bool) (uint64, error) {
-	if err := dbserver.CheckName("Namespace", cfg.Namespace); err != nil {
+	if err := names.Check("Namespace", cfg.Namespace); err != nil {
 		return 0, err
 	}
 	if err := checkDialect(d); err != nil {
@@ -145,7 +148,7 @@ func install(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, aga
 				return err
 			}
 			return i.create(ctx, conn, m)
-		}); !errors.Is(err, errRenumbered) || tries == dbserver.MaxTries {
+		}); !errors.Is(err, errRenumbered) || tries == retry.MaxTries {
 			return r.Worker, err
 		}
 		again = false
@@ -180,7 +183,7 @@ func (i *installer) check(ctx context.Context) error {
 	if err != nil {
 		return i.failed(err)
 	}
-	if err := info.Check(dbserver.LongestLoss); err != nil {
+	if err := info.Check(protocol.LongestLoss); err != nil {
 		return err
 	}
 	if i.server.settings == "" {

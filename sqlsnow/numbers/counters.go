@@ -7,8 +7,10 @@ import (
 	"strconv"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
+	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // A Series is what a database knows about a series.
@@ -46,7 +48,7 @@ func list(ctx context.Context, db *sql.DB, d sqlsnow.Dialect) (all []Series, err
 	if err != nil {
 		return nil, databaseError(e, "read the settings", err)
 	}
-	e = e.In(info.Schema)
+	e = e.In(info)
 	rows, err := db.QueryContext(ctx, e.Compile(selectAll).Text)
 	if err != nil {
 		return nil, databaseError(e, "read the counters", err)
@@ -94,7 +96,7 @@ func raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, name, scope strin
 	if err != nil {
 		return err
 	}
-	if err := dbserver.CheckName("series", name); err != nil {
+	if err := names.Check("series", name); err != nil {
 		return err
 	}
 	all, err := list(ctx, db, d)
@@ -105,12 +107,9 @@ func raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, name, scope strin
 		if found.Name != name || found.Pattern == "" {
 			continue
 		}
-		s := &series{db: db, name: name, restart: found.Restart, kind: fast}
-		loss := dbserver.Forever
+		s := &series{db: db, name: name, restart: found.Restart, kind: fast, loss: protocol.LongestLoss} // no process says how much
 		if found.GapFree {
-			s.kind = gapFree
-		} else {
-			loss = 0
+			s.kind, s.loss = gapFree, dbserver.Forever
 		}
 		if s.pattern, err = ParsePattern(found.Pattern); err != nil {
 			return err
@@ -121,7 +120,7 @@ func raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, name, scope strin
 		if most := int64(1e18 - 1); last < 0 || last > most {
 			return &snow.FieldError{Field: "last", Value: strconv.FormatInt(last, 10), Bound: fmt.Sprintf("want 0 to %d", most)}
 		}
-		if s.engine, err = place(ctx, db, e, loss); err != nil {
+		if s.engine, err = place(ctx, db, e, s.loss); err != nil {
 			return err
 		}
 		if err := s.insertCounter(ctx, scope); err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
 )
 
 const (
@@ -75,7 +75,7 @@ type Table struct {
 
 // complete checks c and fills in what is left out.
 func (c Config) complete() (Config, error) {
-	if err := dbserver.CheckName("Tag", c.Tag); err != nil {
+	if err := names.Check("Tag", c.Tag); err != nil {
 		return c, err
 	}
 	if c.Step == 0 {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // A Counter is the row of a tag in one database.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dberrors"
+	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dberrors"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Errors of segments that callers branch on. They arrive wrapped: use errors.Is.

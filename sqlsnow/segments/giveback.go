@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/dbserver"
 )
 
 // takers is how many different marks a take can leave in the row: takes, modulo takers, is the mark of the last one.

@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/retry"
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Open takes the first numbers from each of dbs and returns when they are durable. It does not wait for databases
@@ -112,7 +113,7 @@ func (s *Segments) first(ctx context.Context) error {
 			bound, cancel = context.WithTimeout(ctx, takeTimeout)
 		}
 		err := prepare(bound, s.tables)
-		for tries := 0; err != nil && s.tables[0].engine.IsBusy(err) && tries < dbserver.MaxTries && dbserver.Pause(bound, firstRetry) == nil; tries++ {
+		for tries := 0; err != nil && s.tables[0].engine.IsBusy(err) && tries < retry.MaxTries && retry.Pause(bound, firstRetry) == nil; tries++ {
 			err = prepare(bound, s.tables)
 		}
 		cancel()
@@ -161,7 +162,7 @@ func (s *Segments) contact(ctx context.Context, which []int) {
 					time.AfterFunc(takeTimeout, cancel)
 					return
 				// a slow machine gets its tries
-				case !again || s.now()-begin > takeTimeout && tries > dbserver.MaxTries || slow.Err() != nil:
+				case !again || s.now()-begin > takeTimeout && tries > retry.MaxTries || slow.Err() != nil:
 					return
 				}
 				select {

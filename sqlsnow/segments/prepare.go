@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
 )
 
 // prepare makes the missing rows, compares all rows and opens the new ones. It needs every database: a row gives no
@@ -40,7 +41,7 @@ func prepare(ctx context.Context, tables []*table) error {
 			continue
 		}
 		if space == "" {
-			space = dbserver.NewUUID()
+			space = names.NewUUID()
 		}
 		row, err := t.read(ctx)
 		if errors.Is(err, errNoRow) {

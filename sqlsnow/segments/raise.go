@@ -6,8 +6,9 @@ import (
 	"fmt"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // Raise moves the row of a tag in one database beyond every id up to above. If the row had gone back, processes may
@@ -29,7 +30,7 @@ func raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, tag string, above
 	if err != nil {
 		return err
 	}
-	if err := dbserver.CheckName("tag", tag); err != nil {
+	if err := names.Check("tag", tag); err != nil {
 		return err
 	}
 	if above < 0 || above > highestID {

@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // The states of a row.
@@ -61,7 +61,7 @@ func (t *table) placeIf(ctx context.Context, fits func(dbserver.Info) error) err
 		err = fits(info)
 	}
 	if err == nil {
-		t.engine = t.engine.In(info.Schema)
+		t.engine = t.engine.In(info)
 		t.take = t.engine.Compile(updateTake)
 	}
 	return err

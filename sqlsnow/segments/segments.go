@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/retry"
 )
 
 // Segments are numbers that a process takes from counters in databases, many at a time, and gives out in memory.
@@ -238,7 +239,7 @@ func (s *Segments) Close(ctx context.Context) error {
 		return nil
 	default:
 	}
-	ctx, cancel := dbserver.ToClose(ctx)
+	ctx, cancel := retry.ToClose(ctx)
 	defer cancel()
 	select {
 	case <-s.ended:

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/retry"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 	"github.com/shardsnow/snow/sqlsnow/internal/fakedb"
 )
 
@@ -372,7 +372,7 @@ func TestSegmentsOpenOnSlowMachine(t *testing.T) {
 	for _, test := range []struct {
 		moves int // before a statement finds the row as it was read
 		opens bool
-	}{{dbserver.MaxTries, true}, {1 << 30, false}} {
+	}{{retry.MaxTries, true}, {1 << 30, false}} {
 		synctest.Test(t, func(t *testing.T) {
 			moves := 0
 			db := fakedb.Open(func(_ context.Context, query string) ([]driver.Value, error) {

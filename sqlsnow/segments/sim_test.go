@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/eventqueue"
 	"github.com/shardsnow/snow/internal/testkit/testscale"
-	"github.com/shardsnow/snow/sqlsnow/internal/eventqueue"
 )
 
 var (

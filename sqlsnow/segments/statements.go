@@ -1,6 +1,6 @@
 package segments
 
-import "github.com/shardsnow/snow/sqlsnow/internal/dbserver"
+import "github.com/shardsnow/snow/internal/dbserver"
 
 // The SQL of segments. Engine.Compile explains the names in braces. On MySQL, the insert id is the former next_id.
 const (

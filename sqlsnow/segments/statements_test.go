@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/internal/testkit/golden"
 	"github.com/shardsnow/snow/sqlsnow"
-	"github.com/shardsnow/snow/sqlsnow/internal/dbserver"
 )
 
 // The statements as the databases get them are in testdata, for people to read and for changes to show.
@@ -19,7 +19,7 @@ func TestStatements(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d != sqlsnow.SQLite {
-				e = e.In("shop")
+				e = e.In(dbserver.Info{Schema: "shop"})
 			}
 			var b strings.Builder
 			for _, text := range []string{updateTake, updateGiveBack, selectEnd, selectRow, insertRow, updateSeal, updateFence, updateRaise} {

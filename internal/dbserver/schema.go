@@ -1,0 +1,79 @@
+package dbserver
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/shardsnow/snow/internal/dberrors"
+)
+
+// tables are all tables of leases, segments and numbers, in Info's order.
+var tables = [...]string{"snow_namespaces", "snow_workers", "snow_segments", "snow_numbers", "snow_migrations"}
+
+// tableName matches a table in a statement.
+var tableName = regexp.MustCompile(`\bsnow_(?:namespaces|workers|segments|numbers|migrations)\b`)
+
+// Qualify puts the engine's schema, if it has one, before the names of tables in a statement.
+func (e *Engine) Qualify(text string) string {
+	if e.schema == "" {
+		return text
+	}
+	return tableName.ReplaceAllStringFunc(text, func(name string) string { return e.Dialect.Quote(e.schema) + "." + name })
+}
+
+// question returns the query that Ask sends. If it names the schema in a literal, it does so without a parameter,
+// because some drivers prepare a query that has one.
+func (e *Engine) question() string {
+	schema := strings.ReplaceAll(e.current, "{anchor}", e.tables[len(e.tables)-1])
+	if e.schema != "" {
+		schema = e.Dialect.Literal(e.schema)
+	}
+	from := strings.ReplaceAll(e.placed, "{schema}", schema)
+	if from != "" {
+		schema = "placed.name"
+	}
+	columns := []string{e.info, schema, e.changed}
+	for _, table := range tables {
+		columns = append(columns, strings.NewReplacer("{table}", table, "{schema}", schema).Replace(e.stored))
+	}
+	return "SELECT " + strings.Join(columns, ", ") + from
+}
+
+// readTables reads the columns that question adds: the schema, whether it was changed, and how each table is stored.
+func (e *Engine) readTables(info *Info, columns []sql.NullString) {
+	info.Schema, info.changed = columns[0].String, columns[1]
+	for i, table := range tables {
+		how := columns[2+i]
+		if !how.Valid {
+			continue
+		}
+		info.Tables = append(info.Tables, table)
+		if how.String != "" && info.unsafe == "" && slices.Contains(e.tables, table) {
+			info.unsafe = table + " is " + how.String
+		}
+	}
+}
+
+// checkSchema returns an error unless the connection has the schema that its DSN or its account give it.
+func (e *Engine) checkSchema(ctx context.Context, conn Queryer, info *Info) error {
+	moved, err := isTrue(info.changed.String), error(nil)
+	if !info.changed.Valid && e.hasMoved != nil {
+		moved, err = e.hasMoved(ctx, conn)
+	}
+	switch {
+	case err != nil:
+		return err
+	case moved:
+		return fmt.Errorf("%w: its schema was changed, as USE, SET search_path and SET ROLE do", dberrors.ErrElsewhere)
+	case info.Schema == "":
+		return fmt.Errorf("%w: it has no schema", dberrors.ErrElsewhere)
+	}
+	return nil
+}
+
+// isTrue reports whether a driver's text of a boolean or a number is true.
+func isTrue(text string) bool { return text != "" && text != "0" && text != "f" && text != "false" }
