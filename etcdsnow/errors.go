@@ -33,13 +33,17 @@ var (
 	ErrClosed = lease.ErrClosed
 )
 
-// The errors of package lease. They have the same fields and texts for every kind of store.
-type (
-	ClockError    = lease.ClockError    // this process's clock can't be trusted
-	HeldError     = lease.HeldError     // who holds a worker number that was asked for
-	NoWorkerError = lease.NoWorkerError // no worker number of a namespace is free
-	LostError     = lease.LostError     // why a lease had to give up its worker number
-)
+// A ClockError says that this process's clock can't be trusted.
+type ClockError = lease.ClockError
+
+// A HeldError says who holds a worker number that was asked for.
+type HeldError = lease.HeldError
+
+// A NoWorkerError says that no worker number of a namespace is free.
+type NoWorkerError = lease.NoWorkerError
+
+// A LostError says why a lease had to give up its worker number.
+type LostError = lease.LostError
 
 // A DamagedError says that a key of a namespace is gone, or has a value that this package does not write: somebody wrote
 // it by hand, or another version of this package did. Nobody gets a number with such a row, and nobody renews it. Put
@@ -127,9 +131,16 @@ func isVerdict(err error) bool {
 		errors.As(err, new(*DamagedError)) || dberrors.IsVerdict(err)
 }
 
-// isBusy reports whether an exported error says that others were in the way.
+// isBusy reports whether an exported error says that others were in the way, or that the members had to elect a leader.
 func isBusy(err error) bool {
-	return errors.Is(err, versioned.ErrBusy) || errors.Is(err, rpctypes.ErrTooManyRequests)
+	for _, busy := range []error{
+		versioned.ErrBusy, rpctypes.ErrTooManyRequests, rpctypes.ErrTimeout, rpctypes.ErrTimeoutDueToLeaderFail, rpctypes.ErrLeaderChanged,
+	} {
+		if errors.Is(err, busy) {
+			return true
+		}
+	}
+	return false
 }
 
 // failureOf says whether another attempt may succeed after an exported error.

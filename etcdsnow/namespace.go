@@ -138,8 +138,8 @@ func newStore(client *clientv3.Client, prefix string) (*store, error) {
 //
 // The ceilings are the longest window and 122 s beyond this process's clock. That covers every window if the clock of
 // each process, and of this one, was within 30 s of the right time. Fence returns a [*ClockError] if a row shows that this
-// process's clock may be behind, a [*DamagedError] if it could move all rows but those that were written by hand or are
-// missing, and the errors of [Init].
+// process's clock may be behind, a [*DamagedError] if a row is missing or was written by hand, after it has moved all
+// others, and the errors of [Init].
 func Fence(ctx context.Context, client *clientv3.Client, prefix, namespace string) error {
 	r, err := open(ctx, client, prefix, namespace)
 	if err == nil {

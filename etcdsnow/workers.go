@@ -15,7 +15,7 @@ import (
 
 // The types of package lease for the numbers of a namespace.
 type (
-	// A WorkerInfo says who holds a worker number, and until when. Times are those of the clocks of the processes that
+	// A WorkerInfo says who holds a worker number, and until when. Times are by the clock of the process that
 	// wrote the row.
 	WorkerInfo = lease.WorkerInfo
 

@@ -64,13 +64,17 @@ func (e *DatabaseError) Error() string {
 // Unwrap returns Err.
 func (e *DatabaseError) Unwrap() error { return e.Err }
 
-// The errors of package lease. They have the same fields and texts for every kind of store.
-type (
-	ClockError    = lease.ClockError    // the database's clock can't be trusted
-	HeldError     = lease.HeldError     // who holds a worker number that was asked for
-	NoWorkerError = lease.NoWorkerError // no worker number of a namespace is free
-	LostError     = lease.LostError     // why a lease had to give up its worker number
-)
+// A ClockError says that the database's clock can't be trusted.
+type ClockError = lease.ClockError
+
+// A HeldError says who holds a worker number that was asked for.
+type HeldError = lease.HeldError
+
+// A NoWorkerError says that no worker number of a namespace is free.
+type NoWorkerError = lease.NoWorkerError
+
+// A LostError says why a lease had to give up its worker number.
+type LostError = lease.LostError
 
 // Loss is the way that a worker number was lost.
 type Loss = lease.Loss

@@ -36,15 +36,15 @@ type simClient struct {
 	leases SimLeases
 	clock  func() int64
 
-	asked Request           // by the code that runs
-	us    int64             // the clock, as that code read it last
-	yield func(*simOp) bool // gives an operation to the world
-	stop  func()            // ends the coroutine, if there is one
+	asked  Request           // by the code that runs
+	unsure []SimEntry        // of the last release, whose outcome is unknown
+	us     int64             // the clock, as that code read it last
+	yield  func(*simOp) bool // gives an operation to the world
+	stop   func()            // ends the coroutine, if there is one
 }
 
 // A simOp is a read or a write that is under way.
 type simOp struct {
-	write  bool
 	do     func(k *simKeys) simResult
 	result simResult
 	err    error
@@ -109,12 +109,18 @@ func (c *simClient) Write(expected, puts []SimEntry) (bool, error) {
 	if c.proc != nil {
 		writer = c.proc.id
 	}
-	r, err := c.call(&simOp{write: true, do: func(k *simKeys) (r simResult) {
+	if q.Ask == AskRelease {
+		c.unsure = puts
+	}
+	r, err := c.call(&simOp{do: func(k *simKeys) (r simResult) {
 		k.wrote = func(before, after simKey) { w.wroteKey(k, q, writer, before, after, us) }
 		r.done = k.write(expected, puts, by, w.now, c.lag(k.flaws.stale))
 		r.version = k.revision
 		return r
 	}})
+	if err == nil {
+		c.unsure = nil
+	}
 	for i := range puts {
 		puts[i].Version = r.version
 	}
@@ -150,6 +156,10 @@ func (c *simClient) do(q Request) Reply {
 		c.proc.machine.params.UUID = c.leases.Params().UUID
 	}
 	c.asked = q
+	if again := c.unsure; again != nil && q.Ask == AskRelease && c.world.plan.flaws.keys.repeats {
+		done, err := c.Write(nil, again)
+		return Reply{Err: err, Changed: done}
+	}
 	return c.leases.Do(q)
 }
 

@@ -38,6 +38,7 @@ type simKeyFlaws struct {
 	versionOnly bool          // a write compares versions, and not values
 	expires     bool          // a row belongs to nobody when it was not written for the time of a window
 	forgets     bool          // a key that was not written since the last compaction counts as one that never was
+	repeats     bool          // a release without a reply is written again, whatever the row is by then
 	noFence     bool          // a snapshot is put back without Fence
 }
 

@@ -65,7 +65,7 @@ func (l leases) Fence(local time.Time) error {
 func overKeys() *protocol.SimVersions {
 	return &protocol.SimVersions{
 		Create: func(s protocol.SimStore, p protocol.Params) error {
-			return versioned.Create(context.Background(), keys{s}, p)
+			return versioned.Create(context.Background(), keys{s}, p, versioned.Options{OwnClock: true})
 		},
 		Open: func(s protocol.SimStore, name string, mono func() time.Duration) (protocol.SimLeases, error) {
 			r, err := versioned.Open(context.Background(), keys{s}, name, versioned.Options{OwnClock: true, Mono: mono})

@@ -151,7 +151,7 @@ func (p *simProc) goOn(r Reply) {
 // SimulateVersions runs worlds of a store of keys, of random seeds, for a while. plant changes their plans.
 func SimulateVersions(t *testing.T, over *SimVersions, plant func(p *simPlan)) {
 	t.Helper()
-	budget := testscale.Of(time.Second, time.Minute)
+	budget := testscale.Of(time.Second, 30*time.Second)
 	if *simTime != 0 {
 		budget = *simTime
 	}

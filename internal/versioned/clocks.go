@@ -40,7 +40,7 @@ const skew = protocol.DefaultMaxSkew
 const recent = 2 * time.Minute
 
 // near counts the granted rows that were written about when the clock said us, and rows that were written later, with
-// the latest time of those in milliseconds.
+// the latest of their times in milliseconds.
 func near(rows []numbered, own, us int64) (near, later int, latest int64) {
 	for _, n := range rows {
 		if n.err != nil || n.worker == own || n.row.State != protocol.Granted {

@@ -20,8 +20,11 @@ func (r *Registry) list(ctx context.Context, start, end int64) ([]numbered, erro
 	return list(ctx, r.store, r.Params.Name, start, end)
 }
 
+// most is how many keys a List is asked for.
+const most = 1024
+
 func list(ctx context.Context, s Store, name string, start, end int64) (all []numbered, err error) {
-	prefix, stop, limit := workersPrefix(name), workerKey(name, end), int(min(end-start, page))
+	prefix, stop, limit := workersPrefix(name), workerKey(name, end), int(min(end-start, most))
 	for from := workerKey(name, start); ; {
 		entries, err := s.List(ctx, prefix, from, limit)
 		if err != nil {
@@ -73,11 +76,11 @@ func (r *Registry) CheckClock(ctx context.Context) error {
 	if !r.clocks.own {
 		return nil
 	}
-	us, err := r.store.Now(ctx)
+	rows, err := r.list(ctx, 0, r.Params.Workers)
 	if err != nil {
 		return err
 	}
-	rows, err := r.list(ctx, 0, r.Params.Workers)
+	us, err := r.store.Now(ctx) // after the rows were written
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func read(ctx context.Context, s Store, name string) (e Entry, p protocol.Params
 // Names returns the names of all namespaces, in the order of their keys.
 func Names(ctx context.Context, s Store) (all []string, err error) {
 	for from := namespaces; ; {
-		entries, err := s.List(ctx, namespaces, from, page)
+		entries, err := s.List(ctx, namespaces, from, most)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func Names(ctx context.Context, s Store) (all []string, err error) {
 			}
 			all = append(all, name)
 		}
-		if len(entries) < page {
+		if len(entries) < most {
 			return all, nil
 		}
 		from = entries[len(entries)-1].Key + "\x00"

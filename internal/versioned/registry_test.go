@@ -328,3 +328,39 @@ func TestClocksOfPeers(t *testing.T) {
 		t.Errorf("the clock stepped away from the others: %+v", out)
 	}
 }
+
+// slowly is a store whose lists take a minute, in which others write.
+type slowly struct {
+	*space
+	meanwhile func()
+}
+
+func (s *slowly) List(ctx context.Context, prefix, from string, limit int) ([]Entry, error) {
+	if s.meanwhile != nil {
+		s.us += time.Minute.Microseconds()
+		s.meanwhile()
+	}
+	return s.space.List(ctx, prefix, from, limit)
+}
+
+func TestRowsThatAreWrittenMeanwhile(t *testing.T) {
+	s := newSpace(t, 8)
+	store := &slowly{space: s}
+	r, err := Open(t.Context(), store, "shop", Options{OwnClock: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := int64(0)
+	store.meanwhile = func() {
+		for range 2 {
+			s.takeFrom(s.open(), number)
+			number++
+		}
+	}
+	if out := r.Do(t.Context(), protocol.Request{Ask: protocol.AskFree, End: 8}); out.Err != nil || len(out.Free) == 0 {
+		t.Errorf("two processes took numbers while the rows were read: %+v", out)
+	}
+	if err := r.CheckClock(t.Context()); err != nil {
+		t.Errorf("two processes took numbers while the rows were read: %v", err)
+	}
+}

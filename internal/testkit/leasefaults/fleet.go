@@ -10,11 +10,11 @@ import (
 	"github.com/shardsnow/snow"
 )
 
-// A Job is what a worker process does, and a Report what it has done.
-type (
-	Job    = job
-	Report = report
-)
+// A Job is what a worker process does.
+type Job = job
+
+// A Report is what a worker process has done.
+type Report = report
 
 // A Fleet is the worker processes of a scenario on a store, outside of [RunStore], with the ledger of their ids. Its methods
 // must be called from the test's own goroutine.
@@ -87,16 +87,6 @@ func (f *Fleet) Judge(lossy bool) {
 	f.w.judge()
 }
 
-// Ledger returns how many leases issued ids, and of how many worker numbers.
-func (f *Fleet) Ledger() (leases, numbers int) {
-	f.w.Helper()
-	l, err := readLedger(f.w.job.Dir, layout())
-	if err != nil {
-		f.w.Fatal(err)
-	}
-	return l.Files, l.Numbers
-}
-
 // Await waits until a report fulfils the condition, and returns it. what completes the sentence "it has not".
 func (p *process) Await(tb testing.TB, what string, condition func(Report) bool) Report {
 	tb.Helper()
@@ -109,13 +99,14 @@ func (p *process) Report() Report {
 	return r
 }
 
-// Stop halts the process with SIGSTOP, and Resume lets it go on. Kill ends it with SIGKILL.
-func (p *process) Stop(tb testing.TB)   { tb.Helper(); p.stop(tb) }
-func (p *process) Resume(tb testing.TB) { tb.Helper(); p.resume(tb) }
-func (p *process) Kill(tb testing.TB)   { tb.Helper(); p.kill(tb) }
+// Kill ends the process with SIGKILL.
+func (p *process) Kill(tb testing.TB) { tb.Helper(); p.kill(tb) }
 
-// Go lets a process begin whose Job has Wait.
-func (p *process) Go() { p.command("go") }
+// Stop halts the process with SIGSTOP, until Resume.
+func (p *process) Stop(tb testing.TB) { tb.Helper(); p.stop(tb) }
+
+// Resume lets a process go on that Stop has halted.
+func (p *process) Resume(tb testing.TB) { tb.Helper(); p.resume(tb) }
 
 // Leave closes the leases of the process, ends it, and returns its last report.
 func (p *process) Leave(tb testing.TB) Report {
@@ -137,18 +128,7 @@ func NewProxy(tb testing.TB, server string) *Proxy { tb.Helper(); return &Proxy{
 func (p *Proxy) Addr() string { return p.p.addr }
 
 // Refuse cuts all connections and refuses new ones, until Accept.
-func (p *Proxy) Refuse()              { p.p.refuse() }
+func (p *Proxy) Refuse() { p.p.refuse() }
+
+// Accept lets clients connect again.
 func (p *Proxy) Accept(tb testing.TB) { tb.Helper(); p.p.accept(tb) }
-
-// Silence holds back everything, until Speak.
-func (p *Proxy) Silence() { p.p.silence() }
-func (p *Proxy) Speak()   { p.p.speak() }
-
-// Cut makes the proxy cut a percentage of the requests: before the server gets them, before the answer, or so that the
-// server gets them late.
-func (p *Proxy) Cut(percent int) { p.p.odds.Store(int32(percent)) }
-
-// Cuts returns how many requests were cut before the server got them, before the answer, and so that it got them late.
-func (p *Proxy) Cuts() (before, after, late int64) {
-	return p.p.cuts[cutBefore].Load(), p.p.cuts[cutAfter].Load(), p.p.cuts[cutLate].Load()
-}
