@@ -46,7 +46,7 @@ func (s *scripted) answer(query string) ([]driver.Value, error) {
 		}
 		return nil, s.down
 	case op == "SELECT" && strings.Contains(query, "@@global.read_only"):
-		return []driver.Value{now, "0", cmp.Or(s.autocommit, "1"), "1", "0", "1", "1", "0", "1", "fsync", "1", "shop", "0", "", "", "", "", ""}, nil
+		return []driver.Value{now, "0", cmp.Or(s.autocommit, "1"), "1", "0", "1", "1", "0", "1", "fsync", "1", "0", "shop", "0", "", ""}, nil
 	case strings.Contains(query, "registry_uuid, workers"):
 		op = "NAMESPACE"
 	case strings.Contains(query, "SELECT worker_id"):

@@ -403,7 +403,7 @@ func mock(t *testing.T, heard func(query string)) (*sql.DB, sqlmock.Sqlmock) {
 
 // noTables is what the server says about itself, its settings first.
 func noTables() *sqlmock.Rows {
-	row := []driver.Value{"1", "0", "1", "1", "0", "1", "1", "0", "1", "fsync", "1", "shop", "0", nil, nil, nil, nil, nil}
+	row := []driver.Value{"1", "0", "1", "1", "0", "1", "1", "0", "1", "fsync", "1", "0", "shop", "0", nil, nil, nil, nil, nil}
 	return sqlmock.NewRows(make([]string, len(row))).AddRow(row...)
 }
 

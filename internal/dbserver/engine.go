@@ -42,6 +42,7 @@ type Engine struct {
 	oneByOne bool
 
 	tables []string // that Info.Check is about; the last one is the anchor
+	listed []string // tables that Info.Tables may have
 
 	checkSession func(ctx context.Context, s *Session) error // see Session
 	// waits until a write is durable; nil if its confirmation says so
@@ -164,7 +165,7 @@ func (e *Engine) Ask(ctx context.Context, q Queryer) (Info, error) {
 	if info.Now, err = strconv.ParseInt(values[0].String, 10, 64); err != nil {
 		return Info{}, err
 	}
-	e.readTables(&info, values[len(values)-len(tables)-2:])
+	e.readTables(&info, values[len(values)-len(e.listed)-2:])
 	return info, rows.Close()
 }
 

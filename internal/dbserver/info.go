@@ -20,7 +20,7 @@ type Info struct {
 	InTransaction bool // the session that was asked, where that is known
 
 	Schema string   // the engine's, or else the schema of the session that was asked
-	Tables []string // tables of leases, segments and numbers that exist in the schema
+	Tables []string // the engine's tables that exist in the schema; all tables of MigrationsFor
 
 	changed sql.NullString // whether the session has another schema than when it was opened
 	unsafe  string         // which table may lose what is written, and why; empty if none does

@@ -36,8 +36,12 @@ func (e *Engine) question() string {
 	if from != "" {
 		schema = "placed.name"
 	}
-	columns := []string{e.info, schema, e.changed}
-	for _, table := range tables {
+	changed := e.changed
+	if e.schema != "" { // nobody looks at it
+		changed = "NULL"
+	}
+	columns := []string{e.info, schema, changed}
+	for _, table := range e.listed {
 		columns = append(columns, strings.NewReplacer("{table}", table, "{schema}", schema).Replace(e.stored))
 	}
 	return "SELECT " + strings.Join(columns, ", ") + from
@@ -46,7 +50,7 @@ func (e *Engine) question() string {
 // readTables reads the columns that question adds: the schema, whether it was changed, and how each table is stored.
 func (e *Engine) readTables(info *Info, columns []sql.NullString) {
 	info.Schema, info.changed = columns[0].String, columns[1]
-	for i, table := range tables {
+	for i, table := range e.listed {
 		how := columns[2+i]
 		if !how.Valid {
 			continue
