@@ -50,9 +50,9 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 	if err != nil {
 		return nil, err
 	}
-	r, err := open(ctx, db, d, cfg.Namespace)
+	r, hello, err := greet(ctx, db, d, cfg.Namespace)
 	for tries := 0; e.IsBusy(err) && tries < retry.MaxTries && retry.Pause(ctx, 100*time.Millisecond) == nil; tries++ {
-		r, err = open(ctx, db, d, cfg.Namespace)
+		r, hello, err = greet(ctx, db, d, cfg.Namespace)
 	}
 	if err != nil {
 		return nil, err
@@ -63,13 +63,9 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 	if cfg.Worker != nil && *cfg.Worker >= uint64(r.Params.Workers) {
 		return nil, &snow.FieldError{Field: "Worker", Value: strconv.FormatUint(*cfg.Worker, 10), Bound: "the highest of the namespace is " + strconv.FormatInt(r.Params.Workers-1, 10)}
 	}
-	l := newLease(r, cfg)
+	l := newLease(r, cfg, hello.asked)
 	var waits error // why Acquire waits
-	for {
-		if err := l.await(ctx, nil); err != nil {
-			return nil, giveUp(ctx, l, waits, err)
-		}
-		out := l.ask(ctx)
+	for out := l.hear(ctx, hello); ; out = l.ask(ctx) {
 		switch {
 		case out.Fatal != nil:
 			return nil, out.Fatal
@@ -83,7 +79,17 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 		case !out.Retry:
 			return nil, giveUp(ctx, l, waits, out.Err)
 		}
+		if err := l.await(ctx, nil); err != nil {
+			return nil, giveUp(ctx, l, waits, err)
+		}
 	}
+}
+
+// hear takes a greeting for the reply to the machine's first request, which would ask the server the same again.
+func (l *Lease) hear(ctx context.Context, g greeting) protocol.Outcome {
+	q := l.machine.Request(protocol.Reading{Wall: g.asked})
+	r := protocol.Reply{Now: g.info.Now, Unfit: g.info.Check(l.registry.Params.Loss), UUID: l.registry.Params.UUID}
+	return l.handle(ctx, q, r, 0, protocol.Reading{Mono: g.answered.Sub(l.begin), Wall: g.answered})
 }
 
 // isTaken reports whether err says that others have the number, or all numbers.
@@ -91,13 +97,13 @@ func isTaken(err error) bool {
 	return errors.As(err, new(*HeldError)) || errors.As(err, new(*NoWorkerError))
 }
 
-func newLease(r *registry.Registry, cfg LeaseConfig) *Lease {
+func newLease(r *registry.Registry, cfg LeaseConfig, begin time.Time) *Lease {
 	log := cfg.Logger
 	if log == nil {
 		log = slog.Default()
 	}
 	l := &Lease{
-		registry: r, config: cfg, begin: time.Now(),
+		registry: r, config: cfg, begin: begin,
 		machine: protocol.NewMachine(r.Params, cfg.Worker, holderOf(cfg.Holder), cfg.MaxSkew),
 		log:     log.With("namespace", cfg.Namespace),
 		turn:    make(chan struct{}, 1),

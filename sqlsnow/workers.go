@@ -96,20 +96,34 @@ func workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]Wo
 	return all, nil
 }
 
+// A greeting is what a server said about itself when a namespace was opened.
+type greeting struct {
+	info            dbserver.Info
+	asked, answered time.Time
+}
+
 // open reads the constants of a namespace.
 func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*registry.Registry, error) {
+	r, _, err := greet(ctx, db, d, namespace)
+	return r, err
+}
+
+// greet is open, and returns what the server said about itself before.
+func greet(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*registry.Registry, greeting, error) {
 	if err := names.Check("namespace", namespace); err != nil {
-		return nil, err
+		return nil, greeting{}, err
 	}
-	e, _, err := engine(ctx, db, d)
+	g := greeting{asked: time.Now()}
+	e, info, err := engine(ctx, db, d)
 	if err != nil {
-		return nil, err
+		return nil, greeting{}, err
 	}
+	g.info, g.answered = info, time.Now()
 	p, err := registry.Read(ctx, e, db, namespace)
 	if err != nil {
-		return nil, exported(e, "read the namespace", err)
+		return nil, greeting{}, exported(e, "read the namespace", err)
 	}
-	return &registry.Registry{DB: db, Engine: e, Params: p}, nil
+	return &registry.Registry{DB: db, Engine: e, Params: p}, g, nil
 }
 
 // engine returns the engine of a dialect for the schema of the pool's tables, and what the server says about itself.
