@@ -63,7 +63,7 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 	if cfg.Worker != nil && *cfg.Worker >= uint64(r.Params.Workers) {
 		return nil, &snow.FieldError{Field: "Worker", Value: strconv.FormatUint(*cfg.Worker, 10), Bound: "the highest of the namespace is " + strconv.FormatInt(r.Params.Workers-1, 10)}
 	}
-	l := newLease(r, cfg, hello.asked)
+	l := newLease(r, cfg, hello.Asked)
 	var waits error // why Acquire waits
 	for out := l.hear(ctx, hello); ; out = l.ask(ctx) {
 		switch {
@@ -85,11 +85,12 @@ func acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 	}
 }
 
-// hear takes a greeting for the reply to the machine's first request, which would ask the server the same again.
-func (l *Lease) hear(ctx context.Context, g greeting) protocol.Outcome {
-	q := l.machine.Request(protocol.Reading{Wall: g.asked})
-	r := protocol.Reply{Now: g.info.Now, Unfit: g.info.Check(l.registry.Params.Loss), UUID: l.registry.Params.UUID}
-	return l.handle(ctx, q, r, 0, protocol.Reading{Mono: g.answered.Sub(l.begin), Wall: g.answered})
+// hear takes what the server said about itself for the reply to the machine's first request, which would ask the same
+// again.
+func (l *Lease) hear(ctx context.Context, info dbserver.Info) protocol.Outcome {
+	q := l.machine.Request(protocol.Reading{Wall: info.Asked})
+	r := protocol.Reply{Now: info.Now, Asked: info.Asked, Unfit: info.Check(l.registry.Params.Loss), UUID: l.registry.Params.UUID}
+	return l.handle(ctx, q, r, 0, protocol.Reading{Mono: info.Answered.Sub(l.begin), Wall: info.Answered})
 }
 
 // isTaken reports whether err says that others have the number, or all numbers.

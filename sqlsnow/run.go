@@ -84,6 +84,9 @@ func (l *Lease) ask(ctx context.Context) protocol.Outcome {
 func (l *Lease) handle(ctx context.Context, q protocol.Request, r protocol.Reply, sent time.Duration, now protocol.Reading) protocol.Outcome {
 	l.mu.Lock()
 	l.took = now.Mono - sent
+	if !r.Asked.IsZero() {
+		sent = r.Asked.Sub(l.begin)
+	}
 	out := l.machine.Handle(q, r, sent, now)
 	out.Err = decided(l.registry.Engine, q.Ask.String(), out.Err)
 	out.Fatal = decided(l.registry.Engine, q.Ask.String(), out.Fatal)

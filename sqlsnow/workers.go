@@ -96,12 +96,6 @@ func workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]Wo
 	return all, nil
 }
 
-// A greeting is what a server said about itself when a namespace was opened.
-type greeting struct {
-	info            dbserver.Info
-	asked, answered time.Time
-}
-
 // open reads the constants of a namespace.
 func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*registry.Registry, error) {
 	r, _, err := greet(ctx, db, d, namespace)
@@ -109,21 +103,19 @@ func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*regist
 }
 
 // greet is open, and returns what the server said about itself before.
-func greet(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*registry.Registry, greeting, error) {
+func greet(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*registry.Registry, dbserver.Info, error) {
 	if err := names.Check("namespace", namespace); err != nil {
-		return nil, greeting{}, err
+		return nil, dbserver.Info{}, err
 	}
-	g := greeting{asked: time.Now()}
 	e, info, err := engine(ctx, db, d)
 	if err != nil {
-		return nil, greeting{}, err
+		return nil, dbserver.Info{}, err
 	}
-	g.info, g.answered = info, time.Now()
 	p, err := registry.Read(ctx, e, db, namespace)
 	if err != nil {
-		return nil, greeting{}, exported(e, "read the namespace", err)
+		return nil, dbserver.Info{}, exported(e, "read the namespace", err)
 	}
-	return &registry.Registry{DB: db, Engine: e, Params: p}, g, nil
+	return &registry.Registry{DB: db, Engine: e, Params: p}, info, nil
 }
 
 // engine returns the engine of a dialect for the schema of the pool's tables, and what the server says about itself.

@@ -141,6 +141,7 @@ func (e *Engine) Info(ctx context.Context, db *sql.DB) (info Info, err error) {
 
 // Ask is Info on one connection, whatever its schema is.
 func (e *Engine) Ask(ctx context.Context, q Queryer) (Info, error) {
+	asked := time.Now()
 	rows, err := q.QueryContext(ctx, e.question())
 	if err != nil {
 		return Info{}, err
@@ -162,6 +163,7 @@ func (e *Engine) Ask(ctx context.Context, q Queryer) (Info, error) {
 		return Info{}, err
 	}
 	info := e.readInfo(values)
+	info.Asked, info.Answered = asked, time.Now()
 	if info.Now, err = strconv.ParseInt(values[0].String, 10, 64); err != nil {
 		return Info{}, err
 	}

@@ -1,5 +1,7 @@
 package protocol
 
+import "time"
+
 // A State is the state of a row of snow_workers. The table has the same numbers.
 type State int
 
@@ -81,11 +83,12 @@ type Request struct {
 // database may have executed the statement, or may still do so.
 type Reply struct {
 	Err     error
-	Failure Failure // the kind of Err, which decides whether Acquire tries again
-	Changed bool    // the statement changed the row; otherwise it wrote nothing
-	Now     int64   // the database's clock
-	Unfit   error   // of AskServer: why the server is not fit for leases; nil if it is
-	UUID    string  // of the namespace
+	Failure Failure   // the kind of Err, which decides whether Acquire tries again
+	Changed bool      // the statement changed the row; otherwise it wrote nothing
+	Now     int64     // the database's clock
+	Asked   time.Time // when the statement that read it was sent; the request may have waited for a connection before
+	Unfit   error     // of AskServer: why the server is not fit for leases; nil if it is
+	UUID    string    // of the namespace
 	Free    []FreeRow
 	Row     *Row
 	Census  Census
