@@ -77,10 +77,6 @@ func (r *Registry) queryRow(ctx context.Context, q protocol.Request) *sql.Row {
 }
 
 func (r *Registry) server(ctx context.Context) (protocol.Reply, error) {
-	info, err := r.Engine.Info(ctx, r.DB)
-	if err != nil {
-		return protocol.Reply{}, err
-	}
 	p, err := Read(ctx, r.Engine, r.DB, r.Params.Name)
 	if errors.Is(err, dberrors.ErrNoNamespace) {
 		err = nil // and no UUID
@@ -88,7 +84,14 @@ func (r *Registry) server(ctx context.Context) (protocol.Reply, error) {
 	if err == nil {
 		err = r.check(p.UUID)
 	}
-	return protocol.Reply{Now: info.Now, Asked: info.Asked, Unfit: info.Check(r.Params.Loss), UUID: p.UUID}, err
+	if err != nil {
+		return protocol.Reply{}, err
+	}
+	info, err := r.Engine.Info(ctx, r.DB) // the last statement, because the clock is compared when the reply is there
+	if err != nil {
+		return protocol.Reply{}, err
+	}
+	return protocol.Reply{Now: info.Now, Asked: info.Asked, Unfit: info.Check(r.Params.Loss), UUID: p.UUID}, nil
 }
 
 // check returns an error if uuid is not the registry's: the namespace is gone, was made again, or the connection
