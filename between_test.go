@@ -101,7 +101,7 @@ func TestBetweenAgreesWithOracle(t *testing.T) {
 // the ids of the interval.
 func TestBetweenPartitions(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
-	layouts := []Layout{Default(), Clustered(), ClusteredShards()}
+	layouts := []Layout{DefaultLayout(), Clustered(), ClusteredShards()}
 	for range 300 {
 		layouts = append(layouts, randomLayout(r, 0))
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestWallClockSteps(t *testing.T) {
-	g, f := newTest(t, Default(), Config{})
+	g, f := newTest(t, DefaultLayout(), Config{})
 	last := mustNext(t, g)
 	check := func(name string, want time.Time, steps uint64) {
 		t.Helper()
@@ -57,9 +57,9 @@ func TestWallClockSteps(t *testing.T) {
 // The first id after a second without one has the time of the corrected clock,
 // as after a suspend, also in the middle of a long tick.
 func TestForwardStepIsSeenBeforeTheNextID(t *testing.T) {
-	hours := Default()
+	hours := DefaultLayout()
 	hours.bits, hours.tick = Bits{Timestamp: 31, Worker: 10, Sequence: 22}, int64(time.Hour)
-	for _, l := range []Layout{Default(), hours} {
+	for _, l := range []Layout{DefaultLayout(), hours} {
 		g, f := newTest(t, l, Config{})
 		mustNext(t, g)
 		f.step(8 * time.Hour)
@@ -72,7 +72,7 @@ func TestForwardStepIsSeenBeforeTheNextID(t *testing.T) {
 
 // A step is distinguished from slewing also after a day without ids.
 func TestStepAfterIdleTime(t *testing.T) {
-	g, f := newTest(t, Default(), Config{})
+	g, f := newTest(t, DefaultLayout(), Config{})
 	f.pass(24 * time.Hour)
 	f.step(-10 * time.Second)
 	mustNext(t, g)
@@ -83,7 +83,7 @@ func TestStepAfterIdleTime(t *testing.T) {
 
 // A generator that is always busy but never has to wait also reads the wall clock.
 func TestWallClockIsSeenUnderLoad(t *testing.T) {
-	g, f := newTest(t, Default(), Config{})
+	g, f := newTest(t, DefaultLayout(), Config{})
 	f.step(time.Hour)
 	for range 1100 {
 		f.pass(time.Millisecond)
@@ -104,7 +104,7 @@ func TestWaitsOnTheRealClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var field *FieldError
 		// when the bubble starts
-		if _, err := Fixed(Default(), 0, 1); !errors.As(err, &field) || field.Field != "clock" || field.Value != "2000-01-01T00:00:00Z" {
+		if _, err := Fixed(DefaultLayout(), 1); !errors.As(err, &field) || field.Field != "clock" || field.Value != "2000-01-01T00:00:00Z" {
 			t.Errorf("Fixed before the epoch: %v, want a FieldError of clock", err)
 		}
 		l := preset(946684800000-1000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12})
@@ -166,7 +166,7 @@ func TestWaitsOnTheRealClock(t *testing.T) {
 
 func TestClockDivision(t *testing.T) {
 	for _, tick := range []int64{1000, 1001, 1023, 1024, 1025, 999_983, 1e6, 1e7, 1e9, 1<<40 + 1, 1<<62 - 57} {
-		l := Default()
+		l := DefaultLayout()
 		l.tick = tick
 		var c clock
 		c.start(l, newFakeTime(noon))

@@ -5,7 +5,7 @@
 //
 // # An id
 //
-// A [Layout] says what the bits of an [ID] mean. This is [Default]:
+// A [Layout] says what the bits of an [ID] mean. This is [DefaultLayout]:
 //
 //	 63 62                                      22 21        12 11          0
 //	+--+------------------------------------------+------------+------------+
@@ -22,7 +22,7 @@
 // [github.com/shardsnow/snow/sqlsnow.Open] leases a number from a database, so
 // that nobody else can use it.
 //
-//	w, err := snow.Fixed(snow.Default(), 0, 7)
+//	w, err := snow.Fixed(snow.DefaultLayout(), 7)
 //	g, err := snow.NewGenerator(w, snow.Config{})
 //	id, err := g.Next(ctx)
 //

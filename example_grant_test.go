@@ -10,7 +10,7 @@ import (
 
 // A backend of worker numbers of your own implements Worker with a Grant.
 func ExampleNewGrant() {
-	l := snow.Default()
+	l := snow.DefaultLayout()
 	grant, err := snow.NewGrant(l, time.Now()) // or the time of whoever grants the windows
 	if err != nil {
 		fmt.Println(err)

@@ -31,7 +31,7 @@ func ExampleParseLayout() {
 }
 
 func ExampleLayout_Decompose() {
-	l := snow.Default()
+	l := snow.DefaultLayout()
 	p, err := l.Decompose(golden)
 	fmt.Println(p.Time, p.Worker, p.Sequence, err)
 	id, err := l.Compose(p)
@@ -43,7 +43,7 @@ func ExampleLayout_Decompose() {
 
 func ExampleLayout_Between() {
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	for lo, hi := range snow.Default().Between(day, day.AddDate(0, 0, 1)) { // one range: the layout has no lanes
+	for lo, hi := range snow.DefaultLayout().Between(day, day.AddDate(0, 0, 1)) { // one range: the layout has no lanes
 		fmt.Printf("WHERE id >= %d AND id < %d\n", lo, hi)
 	}
 	// Output: WHERE id >= 286286413824000000 AND id < 286648801689600000
@@ -61,8 +61,8 @@ func ExampleLayout_WithShard() {
 	// Output: 7 7 <nil>
 }
 
-func ExampleDefault() {
-	l := snow.Default()
+func ExampleDefaultLayout() {
+	l := snow.DefaultLayout()
 	fmt.Println(l, l.Workers(), l.PerSecond(), l.End().Year())
 	// Output: 41+0+10+12+0/1ms@2024-01-01T00:00:00Z 1024 4.096e+06 2093
 }
@@ -80,6 +80,13 @@ func ExampleClustered() {
 	// 286466772754760576 <nil>
 	// 286466841474237312 <nil>
 	// 286471102081794944 <nil>
+}
+
+func ExampleDefaultShards() {
+	l := snow.DefaultShards()
+	id, err := l.Compose(snow.Parts{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Worker: 7, Sequence: 42, Shard: 5})
+	fmt.Println(l.Workers(), l.PerSecond(), id, l.Shard(id), err)
+	// Output: 1024 64000 286467607756831365 5 <nil>
 }
 
 func ExampleClusteredShards() {

@@ -19,7 +19,7 @@ const golden snow.ID = 286467607756828714
 func Example() {
 	ctx := context.Background()
 
-	worker, err := snow.Fixed(snow.Default(), 0, 7) // number 7 is this process's alone
+	worker, err := snow.Fixed(snow.DefaultLayout(), 7) // number 7 is this process's alone
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -50,7 +50,7 @@ func Example() {
 }
 
 func ExampleGenerator_Fill() {
-	worker, err := snow.Fixed(snow.Default(), 0, 11)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 11)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -70,7 +70,7 @@ func ExampleGenerator_Fill() {
 }
 
 func ExampleGenerator_Observe() {
-	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 7)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -96,13 +96,23 @@ func ExampleGenerator_Observe() {
 }
 
 func ExampleFixed() {
-	_, err := snow.Fixed(snow.Twitter(), 0, 32)
+	_, err := snow.Fixed(snow.Twitter(), 32)
 	fmt.Println(err)
 	// Output: snow: fixed worker: worker 32: want at most 31
 }
 
+func ExampleFixedParts() {
+	_, err := snow.FixedParts(snow.Twitter(), snow.Parts{Datacenter: 3, Worker: 7})
+	fmt.Println(err)
+	_, err = snow.FixedParts(snow.Twitter(), snow.Parts{Datacenter: 32, Worker: 7})
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// snow: fixed worker: datacenter 32: want at most 31
+}
+
 func ExampleNewGenerator() {
-	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 7)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -118,7 +128,7 @@ func ExampleNewGenerator() {
 
 // A hook that measures waits. With a tracer it starts a span and returns its end.
 func ExampleConfig_onWait() {
-	worker, err := snow.Fixed(snow.Default(), 0, 8)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 8)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -234,7 +244,7 @@ func ExampleHashShardInt() {
 
 // In one line, /debug/vars shows what a generator does.
 func ExampleStats() {
-	worker, err := snow.Fixed(snow.Default(), 0, 9)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 9)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -253,7 +263,7 @@ func ExampleStats() {
 }
 
 func ExampleGenerator_Stats() {
-	worker, err := snow.Fixed(snow.Default(), 0, 10)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 10)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -23,7 +23,7 @@ func (w *registryWorker) Grant() *snow.Grant { return w.grant }
 const minute = 60_000 // ticks
 
 func (w *registryWorker) acquire(number uint64, now time.Time) error {
-	layout := snow.Default()
+	layout := snow.DefaultLayout()
 	floor := max(w.registry[number], uint64(now.Sub(layout.Epoch())/layout.Tick()))
 	w.number, w.registry[number] = number, floor+minute // before the first id is made
 	return w.grant.Open(snow.Window{Worker: number, Floor: floor, Ceiling: floor + minute})
@@ -43,7 +43,7 @@ func (w *registryWorker) close() {
 // A worker whose numbers come from a lease database of your own.
 func ExampleWorker() {
 	ctx, now := context.Background(), time.Now() // better: the lease database's time
-	grant, err := snow.NewGrant(snow.Default(), now)
+	grant, err := snow.NewGrant(snow.DefaultLayout(), now)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -57,7 +57,7 @@ func ExampleWorker() {
 	fmt.Println(worker.acquire(7, now))
 	worker.renew(now)
 	id, err := keys.Next(ctx)
-	parts, _ := snow.Default().Decompose(id)
+	parts, _ := snow.DefaultLayout().Decompose(id)
 	fmt.Println(parts.Worker, err)
 
 	fmt.Println(worker.acquire(8, now), keys.Fill(ctx, make([]snow.ID, 100))) // 7 was lost, and 8 was free

@@ -9,8 +9,12 @@ import (
 	"time"
 )
 
-// A Source makes ids for code that assigns keys. A [*Generator] is a Source.
+// A Source makes ids for code that assigns keys. A [*Generator] is a Source. Its
+// methods are safe for concurrent use.
 type Source interface {
+	// Next returns a new id, or an error and no id.
+	Next(ctx context.Context) (ID, error)
+
 	// Fill sets every element of ids to a new id, in ascending order. If it
 	// returns an error, ids holds no id.
 	Fill(ctx context.Context, ids []ID) error

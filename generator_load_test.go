@@ -28,7 +28,7 @@ func (f pressedTime) sleep(ctx context.Context, d time.Duration) error {
 // 100 million ids from 64 goroutines, while time passes unevenly and the wall
 // clock is stepped forward and back.
 func TestHundredMillionIDs(t *testing.T) {
-	hundredMillion(t, Default(), 100, func(id ID) uint64 { return uint64(id)>>22<<12 | uint64(id)&4095 })
+	hundredMillion(t, DefaultLayout(), 100, func(id ID) uint64 { return uint64(id)>>22<<12 | uint64(id)&4095 })
 }
 
 // The same with 64 lanes. Fills are fewer, because each id of them uses 64 positions.
@@ -124,7 +124,7 @@ func hundredMillion(t *testing.T, l Layout, fillEvery int, position func(ID) uin
 
 // Stats.Issued is exact also while every id starts a tick and so skips positions.
 func TestIssuedIsExact(t *testing.T) {
-	g, f := newTest(t, Default(), Config{})
+	g, f := newTest(t, DefaultLayout(), Config{})
 	const ids = 200_000
 	var made atomic.Uint64
 	made.Store(g.Stats().Issued)
@@ -153,7 +153,7 @@ func TestIssuedIsExact(t *testing.T) {
 // n. The seeds are fixed; each of the 8 × 3 tests of a layout has a significance
 // of 0.001.
 func TestLowRateIDsAreEven(t *testing.T) {
-	for _, l := range []Layout{Default(), Clustered()} {
+	for _, l := range []Layout{DefaultLayout(), Clustered()} {
 		lowRateIsEven(t, l)
 	}
 }

@@ -31,7 +31,7 @@ func TestNextFollowsTheClock(t *testing.T) {
 }
 
 func TestConcurrentIDsAreUniqueAndAscend(t *testing.T) {
-	w := newWorker(t, Default())
+	w := newWorker(t, DefaultLayout())
 	const goroutines, each = 16, 20_000
 	var wg sync.WaitGroup
 	ids := make([][]ID, goroutines)
@@ -76,7 +76,7 @@ func TestConcurrentIDsAreUniqueAndAscend(t *testing.T) {
 }
 
 func TestBurstBorrowsUpToMaxAhead(t *testing.T) {
-	g, f := newTest(t, Default(), Config{MaxAhead: 3 * time.Millisecond})
+	g, f := newTest(t, DefaultLayout(), Config{MaxAhead: 3 * time.Millisecond})
 	ids := make([]ID, 0, 20*4096)
 	for f.slept.Load() == 0 {
 		ids = append(ids, mustNext(t, g))
@@ -127,7 +127,7 @@ func TestBurstsOfGameServers(t *testing.T) {
 
 // Under sustained load nothing is lost: every position of every tick is used.
 func TestSaturationUsesEveryPosition(t *testing.T) {
-	g, f := newTest(t, Default(), Config{})
+	g, f := newTest(t, DefaultLayout(), Config{})
 	for f.slept.Load() == 0 {
 		mustNext(t, g)
 	}
@@ -147,11 +147,11 @@ func TestFixedWaitsOutMaxAhead(t *testing.T) {
 		l              Layout
 		maxAhead, wait time.Duration // and a tick, which may have begun before
 	}{
-		{Default(), 0, 11 * time.Millisecond},
-		{Default(), time.Nanosecond, 2 * time.Millisecond},
-		{Default(), time.Millisecond, 2 * time.Millisecond},
-		{Default(), 1500 * time.Microsecond, 3 * time.Millisecond},
-		{Default(), time.Second, 1001 * time.Millisecond},
+		{DefaultLayout(), 0, 11 * time.Millisecond},
+		{DefaultLayout(), time.Nanosecond, 2 * time.Millisecond},
+		{DefaultLayout(), time.Millisecond, 2 * time.Millisecond},
+		{DefaultLayout(), 1500 * time.Microsecond, 3 * time.Millisecond},
+		{DefaultLayout(), time.Second, 1001 * time.Millisecond},
 		{GameServers(), 0, 200 * time.Millisecond}, // a tick is longer than the default
 	} {
 		f := newFakeTime(noon)
@@ -166,7 +166,7 @@ func TestFixedWaitsOutMaxAhead(t *testing.T) {
 // MaxAhead belongs to the worker. If each generator had its own, one could borrow
 // ticks that another one, after a restart, uses again.
 func TestGeneratorsOfAWorkerShareMaxAhead(t *testing.T) {
-	w := newWorker(t, Default())
+	w := newWorker(t, DefaultLayout())
 	for _, tt := range []struct {
 		maxAhead time.Duration
 		ok       bool
@@ -201,7 +201,7 @@ func TestCancelledWaitsDoNotUseUpTheFuture(t *testing.T) {
 
 // The widest sequence, with as much borrowing as can be asked for.
 func TestWidestSequence(t *testing.T) {
-	l := Default()
+	l := DefaultLayout()
 	l.bits = Bits{Timestamp: 3, Sequence: 60}
 	l.tick = int64(time.Second)
 	g := newOn(t, l, 0, Config{MaxAhead: time.Minute}, newFakeTime(l.Epoch().Add(time.Second)))
@@ -219,7 +219,7 @@ func TestWidestSequence(t *testing.T) {
 // A process that is killed while it borrows, and started again at once, again
 // and again, repeats nothing as long as the wall clock does not step back.
 func TestRestartsRepeatNothing(t *testing.T) {
-	for _, l := range []Layout{Default(), JavaScript(), GameServers(), Clustered()} {
+	for _, l := range []Layout{DefaultLayout(), JavaScript(), GameServers(), Clustered()} {
 		seen := make(map[ID]bool)
 		f := newFakeTime(noon)
 		for life := range 50 {
@@ -237,7 +237,7 @@ func TestRestartsRepeatNothing(t *testing.T) {
 
 func TestFill(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 4095, 4096, 4097, 40_000, 300_000} {
-		g, f := newTest(t, Default(), Config{})
+		g, f := newTest(t, DefaultLayout(), Config{})
 		before := mustNext(t, g)
 		ids := make([]ID, n)
 		if err := g.Fill(t.Context(), ids); err != nil {
@@ -263,7 +263,7 @@ func TestFill(t *testing.T) {
 }
 
 func TestFillIsAllOrNone(t *testing.T) {
-	g, f := newTest(t, Default(), Config{})
+	g, f := newTest(t, DefaultLayout(), Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	pieces := 0
 	f.onSleep = func() {
@@ -283,7 +283,7 @@ func TestFillIsAllOrNone(t *testing.T) {
 }
 
 func TestContext(t *testing.T) {
-	g, f := newTest(t, Default(), Config{})
+	g, f := newTest(t, DefaultLayout(), Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	before := g.grant.last()
@@ -312,7 +312,7 @@ func TestContext(t *testing.T) {
 }
 
 func TestNewGeneratorRefuses(t *testing.T) {
-	w := newWorker(t, Default())
+	w := newWorker(t, DefaultLayout())
 	for _, d := range []time.Duration{-1, 24 * time.Hour, time.Minute + 1} {
 		var field *FieldError
 		if g, err := NewGenerator(w, Config{MaxAhead: d}); !errors.As(err, &field) || field.Value != d.String() || g != nil {
@@ -325,14 +325,17 @@ func TestNewGeneratorRefuses(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		datacenter, worker uint64
-		want               string
+		parts Parts
+		want  string
 	}{
-		{32, 0, "datacenter 32: want at most 31"},
-		{0, 32, "worker 32: want at most 31"},
+		{Parts{Datacenter: 32}, "datacenter 32: want at most 31"},
+		{Parts{Worker: 32}, "worker 32: want at most 31"},
+		{Parts{Time: noon, Worker: 1}, "time 20"},
+		{Parts{Worker: 1, Sequence: 2}, "sequence 2: want 0: ids have it"},
+		{Parts{Worker: 1, Shard: 3}, "shard 3: want 0: ids have it"},
 	} {
-		if w, err := Fixed(Twitter(), tt.datacenter, tt.worker); err == nil || !strings.Contains(err.Error(), tt.want) || w != nil {
-			t.Errorf("Fixed(%d, %d) = %v, %v, want %q", tt.datacenter, tt.worker, w, err, tt.want)
+		if w, err := FixedParts(Twitter(), tt.parts); err == nil || !strings.Contains(err.Error(), tt.want) || w != nil {
+			t.Errorf("FixedParts(%+v) = %v, %v, want %q", tt.parts, w, err, tt.want)
 		}
 	}
 }
@@ -355,7 +358,7 @@ func TestGeneratorNotMadeByNewGenerator(t *testing.T) {
 }
 
 func TestGeneratorAllocatesNothing(t *testing.T) {
-	g := newReal(t, Default())
+	g := newReal(t, DefaultLayout())
 	mustNext(t, g)
 	ids := make([]ID, 1000)
 	for name, f := range map[string]func(){

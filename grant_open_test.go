@@ -50,7 +50,7 @@ func TestOpenRefuses(t *testing.T) {
 	if _, err := NewGrant(Layout{}, time.Now()); err == nil {
 		t.Error("NewGrant takes the zero Layout")
 	}
-	if _, err := NewGrant(Default(), time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC)); !errors.As(err, &field) || field.Field != "now" {
+	if _, err := NewGrant(DefaultLayout(), time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC)); !errors.As(err, &field) || field.Field != "now" {
 		t.Errorf("NewGrant before the epoch: %v", err)
 	}
 }
@@ -90,7 +90,7 @@ func TestOpenKeepsIDsAscending(t *testing.T) {
 // Many goroutines make ids while the worker number changes under them. Every
 // id must be of a window that was open, and windows of a number never overlap.
 func TestOpenUnderLoad(t *testing.T) {
-	for name, l := range map[string]Layout{"12 bits": Default(), "20 bits": mustLayout(t, Bits{Timestamp: 41, Worker: 2, Sequence: 20}), "lanes": Clustered()} {
+	for name, l := range map[string]Layout{"12 bits": DefaultLayout(), "20 bits": mustLayout(t, Bits{Timestamp: 41, Worker: 2, Sequence: 20}), "lanes": Clustered()} {
 		t.Run(name, func(t *testing.T) {
 			grant, g := newLeased(t, l, Config{MaxAhead: 20 * time.Millisecond})
 			ctx, stop := context.WithCancel(t.Context())
@@ -223,7 +223,7 @@ func TestWordPastTheEnd(t *testing.T) {
 // A word that was reserved two windows ago can't be distinguished from one past its
 // ceiling. It is dropped, and another one taken.
 func TestWordOfFormerWindow(t *testing.T) {
-	grant, g := newLeased(t, Default(), Config{})
+	grant, g := newLeased(t, DefaultLayout(), Config{})
 	now := tick(grant)
 	window := func(worker uint64) {
 		t.Helper()

@@ -28,7 +28,7 @@ func newLeased(t *testing.T, l Layout, cfg Config) (*Grant, *Generator) {
 func tick(g *Grant) uint64 { return g.position(g.clock.now()) >> g.sequenceBits }
 
 func TestGrantWithoutWindow(t *testing.T) {
-	grant, g := newLeased(t, Default(), Config{})
+	grant, g := newLeased(t, DefaultLayout(), Config{})
 	if id, err := g.Next(t.Context()); !errors.Is(err, ErrLeaseExpired) || id != 0 {
 		t.Errorf("Next = %v, %v, want ErrLeaseExpired", id, err)
 	}
@@ -45,7 +45,7 @@ func TestGrantWithoutWindow(t *testing.T) {
 }
 
 func TestRaise(t *testing.T) {
-	grant, g := newLeased(t, Default(), Config{MaxAhead: time.Minute})
+	grant, g := newLeased(t, DefaultLayout(), Config{MaxAhead: time.Minute})
 	now := tick(grant)
 	if err := grant.Open(Window{Floor: now + 1000, Ceiling: now + 1001}); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestRaise(t *testing.T) {
 	if err := g.Fill(t.Context(), ids); err != nil {
 		t.Errorf("after Raise: %v", err)
 	}
-	if last := Default().Time(ids[3999]); last.After(Default().Epoch().Add(time.Duration(now+1002) * time.Millisecond)) {
+	if last := DefaultLayout().Time(ids[3999]); last.After(DefaultLayout().Epoch().Add(time.Duration(now+1002) * time.Millisecond)) {
 		t.Errorf("the last id has the time %v", last)
 	}
 	grant.Raise(1 << 62)
@@ -72,7 +72,7 @@ func TestRaise(t *testing.T) {
 }
 
 func TestRetire(t *testing.T) {
-	grant, g := newLeased(t, Default(), Config{})
+	grant, g := newLeased(t, DefaultLayout(), Config{})
 	now := tick(grant)
 	if err := grant.Open(Window{Worker: 1023, Floor: now, Ceiling: now + 100_000}); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestRetire(t *testing.T) {
 // A suspended grant makes no ids until it is opened again, and then goes on
 // where it was.
 func TestSuspend(t *testing.T) {
-	grant, g := newLeased(t, Default(), Config{})
+	grant, g := newLeased(t, DefaultLayout(), Config{})
 	now := tick(grant)
 	if err := grant.Open(Window{Worker: 5, Floor: now, Ceiling: now + 100_000}); err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestSuspend(t *testing.T) {
 
 func TestAdvance(t *testing.T) {
 	start := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	grant, err := NewGrant(Default(), start)
+	grant, err := NewGrant(DefaultLayout(), start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestRetreat(t *testing.T) {
 
 // ErrLeaseExpired wraps its explanation.
 func TestExplain(t *testing.T) {
-	grant, g := newLeased(t, Default(), Config{})
+	grant, g := newLeased(t, DefaultLayout(), Config{})
 	first, second := errors.New("no window yet"), errors.New("closed")
 	for i, why := range []error{first, nil, second} {
 		grant.Explain(why)

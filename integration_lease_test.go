@@ -59,7 +59,7 @@ func TestLeasedKeysMerge(t *testing.T) {
 	if err := sqlsnow.Migrate(t.Context(), registry, sqlsnow.MySQL); err != nil {
 		t.Fatal(err)
 	}
-	if err := sqlsnow.Init(t.Context(), registry, sqlsnow.MySQL, sqlsnow.Namespace{Name: "shop", Layout: snow.Default()}); err != nil {
+	if err := sqlsnow.Init(t.Context(), registry, sqlsnow.MySQL, sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout()}); err != nil {
 		t.Fatal(err)
 	}
 

@@ -80,7 +80,7 @@ func TestSnowKeysMerge(t *testing.T) {
 	t.Parallel()
 	a, b := openDatabase(t), openDatabase(t)
 	for worker, db := range []*gorm.DB{a, b} {
-		w, err := snow.Fixed(snow.Default(), 0, uint64(worker))
+		w, err := snow.Fixed(snow.DefaultLayout(), uint64(worker))
 		if err != nil {
 			t.Fatal(err)
 		}

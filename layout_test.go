@@ -15,9 +15,9 @@ import (
 )
 
 var presets = map[string]func() Layout{
-	"Default": Default, "Twitter": Twitter, "Discord": Discord, "Instagram": Instagram, "UIDGenerator": UIDGenerator,
+	"Default": DefaultLayout, "Twitter": Twitter, "Discord": Discord, "Instagram": Instagram, "UIDGenerator": UIDGenerator,
 	"ShardingSphere": ShardingSphere, "JavaScript": JavaScript, "GameServers": GameServers, "BusyGameServers": BusyGameServers,
-	"Clustered": Clustered, "ClusteredShards": ClusteredShards,
+	"DefaultShards": DefaultShards, "Clustered": Clustered, "ClusteredShards": ClusteredShards,
 }
 
 // The file holds ids of every preset, computed elsewhere, and ids that other
@@ -96,7 +96,8 @@ func TestPresets(t *testing.T) {
 		perSecond float64
 		end       string
 	}{
-		{Default(), 1024, 4096000, "2093-09-06T15:47:35.552Z"},
+		{DefaultLayout(), 1024, 4096000, "2093-09-06T15:47:35.552Z"},
+		{DefaultShards(), 1024, 64000, "2093-09-06T15:47:35.552Z"},
 		{Twitter(), 32, 4096000, "2080-07-10T17:30:30.209Z"},
 		{UIDGenerator(), 4194304, 8192, "2024-11-20T13:24:16Z"},
 		{JavaScript(), 128, 25600, "2111-02-08T13:44:29.44Z"},
@@ -196,7 +197,7 @@ func TestLayoutText(t *testing.T) {
 	var l Layout
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.TextVar(&l, "layout", Default(), "")
+	flags.TextVar(&l, "layout", DefaultLayout(), "")
 	if err := flags.Parse([]string{"-layout", Twitter().String()}); l != Twitter() || err != nil {
 		t.Errorf("-layout: %v, %v, want %v", l, err, Twitter())
 	}
@@ -219,7 +220,7 @@ func TestZeroLayout(t *testing.T) {
 	if _, err := l.MarshalText(); err == nil {
 		t.Error("MarshalText returned no error")
 	}
-	if _, err := Fixed(l, 0, 0); err == nil {
+	if _, err := Fixed(l, 0); err == nil {
 		t.Error("Fixed returned no error")
 	}
 	if got := l.String(); got != "invalid layout" {
@@ -294,7 +295,7 @@ func TestWithShard(t *testing.T) {
 		t.Errorf("WithShard(3, 0) = %d, %v, want an error: it would be the zero ID", got, err)
 	}
 	var field *FieldError
-	if _, err := Default().WithShard(id, 3); !errors.As(err, &field) || field.Field != "shard" {
+	if _, err := DefaultLayout().WithShard(id, 3); !errors.As(err, &field) || field.Field != "shard" {
 		t.Errorf("WithShard of a layout without shard bits: %v, want a FieldError", err)
 	}
 }

@@ -265,7 +265,7 @@ func TestOneLaneConcurrently(t *testing.T) {
 
 // OneLane changes nothing for a layout without lanes.
 func TestOneLaneWithoutLanes(t *testing.T) {
-	g, _ := newTest(t, Default(), Config{OneLane: true})
+	g, _ := newTest(t, DefaultLayout(), Config{OneLane: true})
 	if g.lane != anyLane {
 		t.Fatal("Next does not take its fast path")
 	}

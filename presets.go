@@ -2,11 +2,20 @@ package snow
 
 import "time"
 
-// Default returns the layout for new projects, 41+0+10+12+0, 1 ms, epoch
+// DefaultLayout returns the layout for new projects, 41+0+10+12+0, 1 ms, epoch
 // 2024-01-01: 1,024 workers with 4,096 ids a millisecond each, until September
-// 2093. It is a layout, not a generator: see [NewGenerator].
-func Default() Layout {
+// 2093. It has no shard bits, and a layout can't get them later.
+func DefaultLayout() Layout {
 	return preset(1704067200000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 12})
+}
+
+// DefaultShards returns 41+0+10+6+6, 1 ms, epoch 2024-01-01: [DefaultLayout] for tables
+// that are split over several databases, or may be one day. It has 64 logical
+// shards, and 1,024 workers with 64,000 ids a second each, until September 2093. How
+// many databases have the shards is said by [NewShards], and may change; the number
+// of shards may not.
+func DefaultShards() Layout {
+	return preset(1704067200000, time.Millisecond, Bits{Timestamp: 41, Worker: 10, Sequence: 6, Shard: 6})
 }
 
 // Twitter returns the layout of Twitter's Snowflake (IdWorker.scala, 2010):
@@ -71,6 +80,9 @@ func JavaScript() Layout {
 // A burst is at least 2,560 ids for each second of [Config].MaxAhead; with 10
 // seconds a server makes the ids of 25,600 items at once. If servers load more, take
 // [BusyGameServers].
+//
+// A namespace of leases has a row for each number, so [github.com/shardsnow/snow/sqlsnow.Namespace]
+// must say how many servers there can be.
 //
 // The layout 37+20+16 at 1 ms, which articles quote for game servers, is
 // impossible: it has 73 bits, and 37 bits of milliseconds end after 4.4 years.

@@ -9,7 +9,7 @@ import (
 )
 
 func TestCeiling(t *testing.T) {
-	g, f := newTest(t, Default(), Config{})
+	g, f := newTest(t, DefaultLayout(), Config{})
 	grant := g.grant
 	ceiling := grant.position(grant.clock.now()) + 2*4096
 	grant.term.Load().limit.Store(ceiling)
@@ -51,7 +51,7 @@ func TestCeiling(t *testing.T) {
 
 // No goroutine gets past the ceiling, however many of them race for it.
 func TestCeilingUnderContention(t *testing.T) {
-	w := newWorker(t, Default())
+	w := newWorker(t, DefaultLayout())
 	g, err := NewGenerator(w, Config{MaxAhead: time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestTimeExhausted(t *testing.T) {
 		{Timestamp: 36, Worker: 22, Sequence: 5},
 		{Timestamp: 41, Worker: 10, Sequence: 12, Lane: 4, Span: 20},
 	} {
-		l := Default()
+		l := DefaultLayout()
 		l.bits = bits
 		f := newFakeTime(l.End().Add(-50 * time.Millisecond))
 		g := newOn(t, l, uint64(l.Workers()-1), Config{}, f)
@@ -127,7 +127,7 @@ func TestTimeExhausted(t *testing.T) {
 	}
 
 	// So far past the end that a position of that tick has more than 64 bits.
-	l := Default()
+	l := DefaultLayout()
 	l.bits = Bits{Timestamp: 21, Sequence: 42}
 	for _, late := range []time.Duration{0, 1 << 21} {
 		g := newOn(t, l, 0, Config{}, newFakeTime(noon.Add(late*time.Millisecond)))
@@ -151,7 +151,7 @@ func TestLayoutThatEndsSoonWorks(t *testing.T) {
 }
 
 func TestObserve(t *testing.T) {
-	l := Default()
+	l := DefaultLayout()
 	g, f := newTest(t, l, Config{})
 	for _, tt := range []struct {
 		name   string
@@ -215,7 +215,7 @@ func TestObserve(t *testing.T) {
 // process may have used.
 func TestObserveBeforeTheFirstID(t *testing.T) {
 	f := newFakeTime(noon)
-	g := newOn(t, Default(), 1, Config{}, f)
+	g := newOn(t, DefaultLayout(), 1, Config{}, f)
 	for _, ahead := range []time.Duration{0, 10 * time.Millisecond} {
 		seen, _ := g.Layout().Compose(Parts{Time: noon.Add(ahead), Worker: 1, Sequence: 9})
 		if err := g.Observe(seen); err != nil {

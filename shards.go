@@ -64,7 +64,8 @@ func (s *Shards[T]) Len() int { return len(s.targets) }
 func (s *Shards[T]) Of(id ID) T { return s.At(s.layout.Shard(id)) }
 
 // At returns the target of a logical shard, which is taken modulo
-// 2^Bits.Shard: pass it what you pass to [Layout.WithShard].
+// 2^Bits.Shard: pass it what you pass to [Layout.WithShard], such as
+// HashShard("ann") or HashShardInt(4711). The shard of an id is not its hash: see Of.
 func (s *Shards[T]) At(shard uint64) T { return s.targets[s.Index(shard)] }
 
 // Index returns the position of the target of a logical shard, which is taken

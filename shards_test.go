@@ -90,7 +90,7 @@ func TestNewShardsRefuses(t *testing.T) {
 	}{
 		{sharded(t, 2), nil, "targets 0: want at least 1"},
 		{sharded(t, 2), []*int{x, x, x, x, x}, "targets 5: the layout has 4 logical shards"},
-		{Default(), []*int{x, x}, "targets 2: the layout has 1 logical shards"},
+		{DefaultLayout(), []*int{x, x}, "targets 2: the layout has 1 logical shards"},
 		{sharded(t, 2), []*int{x, nil}, "target 1: it is nil"},
 		{Layout{}, []*int{x}, "zero Layout"},
 	} {

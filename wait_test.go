@@ -33,7 +33,7 @@ func TestOnWait(t *testing.T) {
 			outcome = err
 		}
 	}
-	g := newOn(t, Default(), 1, cfg, f)
+	g := newOn(t, DefaultLayout(), 1, cfg, f)
 	ctx := context.WithValue(t.Context(), traced{}, t.Name())
 	if _, err := g.Next(ctx); err != nil || waits == 0 {
 		t.Fatalf("the first id of a Fixed worker: %d waits, %v", waits, err)
@@ -63,7 +63,7 @@ func TestOnWait(t *testing.T) {
 
 func TestOnWaitMayReturnNil(t *testing.T) {
 	calls := 0
-	g := newOn(t, Default(), 1, Config{OnWait: func(context.Context, time.Duration) func(error) { calls++; return nil }}, newFakeTime(noon))
+	g := newOn(t, DefaultLayout(), 1, Config{OnWait: func(context.Context, time.Duration) func(error) { calls++; return nil }}, newFakeTime(noon))
 	if mustNext(t, g); calls == 0 {
 		t.Error("not called")
 	}

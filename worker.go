@@ -2,6 +2,7 @@ package snow
 
 import (
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -15,10 +16,11 @@ type Worker interface {
 }
 
 // Fixed returns a Worker with a number that the caller is responsible for:
-// while it is in use, no other process may use the same datacenter and worker
-// number with the same layout.
+// while it is in use, no other process may use the same number with the same
+// layout. In a layout with datacenters it is a number of datacenter 0:
+// [FixedParts] names another one.
 //
-// Within a process, all calls of Fixed with the same layout, datacenter and worker
+// Within a process, all calls of Fixed with the same layout and number
 // return Workers that share one [Grant]. So generators never repeat each other's
 // ids, even if every request calls Fixed and [NewGenerator]: all of them need the
 // same [Config].MaxAhead, and Stats counts the ids of all. Layouts that differ share
@@ -36,12 +38,33 @@ type Worker interface {
 //
 // A number that does not fit the layout, or a clock that is before the layout's
 // epoch, is a [*FieldError].
-func Fixed(layout Layout, datacenter, worker uint64) (Worker, error) {
-	g, err := fixedGrants.grant(fixedNumber{layout, datacenter, worker})
+func Fixed(layout Layout, worker uint64) (Worker, error) {
+	return FixedParts(layout, Parts{Worker: worker})
+}
+
+// FixedParts is [Fixed] for layouts with datacenters, such as [Twitter]. p has the
+// datacenter and the number in it; its other fields must be zero. Numbers of
+// different datacenters share nothing. It returns the errors of Fixed, and a
+// [*FieldError] for any other part that is set.
+func FixedParts(layout Layout, p Parts) (Worker, error) {
+	g, err := fixedGrant(layout, p)
 	if err != nil {
 		return nil, fmt.Errorf("snow: fixed worker: %w", err)
 	}
 	return fixed{g}, nil
+}
+
+func fixedGrant(layout Layout, p Parts) (*Grant, error) {
+	const bound = "want 0: ids have it, a worker does not"
+	switch {
+	case !p.Time.IsZero():
+		return nil, &FieldError{"time", p.Time.UTC().Format(time.RFC3339Nano), "want the zero time: ids have it, a worker does not"}
+	case p.Sequence != 0:
+		return nil, &FieldError{"sequence", strconv.FormatUint(p.Sequence, 10), bound}
+	case p.Shard != 0:
+		return nil, &FieldError{"shard", strconv.FormatUint(p.Shard, 10), bound}
+	}
+	return fixedGrants.grant(fixedNumber{layout, p.Datacenter, p.Worker})
 }
 
 type fixed struct{ grant *Grant }

@@ -15,7 +15,7 @@ import (
 func TestFixedOfEachRequest(t *testing.T) {
 	const requests, each = 8, 1250
 	next := func() (ID, error) {
-		w, err := Fixed(Default(), 0, 1)
+		w, err := Fixed(DefaultLayout(), 1)
 		if err != nil {
 			return 0, err
 		}
@@ -72,13 +72,16 @@ func TestFixedSharesTheGrant(t *testing.T) {
 		t.Fatal(err)
 	}
 	grant := func(l Layout, datacenter, worker uint64) *Grant {
-		w, err := Fixed(l, datacenter, worker)
+		w, err := FixedParts(l, Parts{Datacenter: datacenter, Worker: worker})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return w.Grant()
 	}
 	first := grant(twitter, 1, 2)
+	if w, err := Fixed(twitter, 2); err != nil || w.Grant() != grant(twitter, 0, 2) {
+		t.Errorf("Fixed(2) has not the Grant of datacenter 0: %v", err)
+	}
 	for _, tt := range []struct {
 		l                  Layout
 		datacenter, worker uint64
@@ -93,12 +96,12 @@ func TestFixedSharesTheGrant(t *testing.T) {
 		{twitter, 1, 0, false},
 	} {
 		if got := grant(tt.l, tt.datacenter, tt.worker) == first; got != tt.shared {
-			t.Errorf("Fixed(%v, %d, %d) shares the Grant of Fixed(%v, 1, 2): %v, want %v", tt.l, tt.datacenter, tt.worker, twitter, got, tt.shared)
+			t.Errorf("worker of %v, %d, %d shares the Grant of %v, 1, 2: %v, want %v", tt.l, tt.datacenter, tt.worker, twitter, got, tt.shared)
 		}
 	}
 	synctest.Test(t, func(t *testing.T) { // whose clock is before the epoch
 		var field *FieldError
-		if w, err := Fixed(twitter, 1, 2); !errors.As(err, &field) || field.Field != "clock" || w != nil {
+		if w, err := FixedParts(twitter, Parts{Datacenter: 1, Worker: 2}); !errors.As(err, &field) || field.Field != "clock" || w != nil {
 			t.Errorf("Fixed before the epoch: %v, %v, want a FieldError of clock", w, err)
 		}
 	})
@@ -112,7 +115,7 @@ func TestFixedInBubbles(t *testing.T) {
 	}
 	for range 2 {
 		synctest.Test(t, func(t *testing.T) {
-			w, err := Fixed(early, 0, 77)
+			w, err := Fixed(early, 77)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,8 @@
 package docs_test
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"path"
 	"regexp"
@@ -9,14 +11,13 @@ import (
 	"testing"
 )
 
-// A section of a page: what must be the same in another language.
-type section struct {
-	level       int
-	title       string
-	code        []string        // its blocks, without comments
-	names       map[string]bool // what is in backquotes, such as names and settings
-	numbers     map[string]bool // in the text
-	rows, items int             // of tables and lists
+// facts are what a page says in every language, wherever it says it: a page in Chinese has its own sections.
+type facts struct {
+	code    []string        // blocks of code, and indented lines, without comments, sorted
+	rows    []string        // rows of tables: the names and numbers of each, sorted
+	names   map[string]bool // what is in backquotes, such as names and settings
+	numbers map[string]int  // how often each number is in the text
+	words   map[string]bool // numbers that are written as words in English
 }
 
 var (
@@ -24,68 +25,134 @@ var (
 	codeName  = regexp.MustCompile("`([^`]+)`")
 	linked    = regexp.MustCompile(`\]\([^)]*\)`)
 	number    = regexp.MustCompile(`\d[\d,.]*\d|\d`)
-	titleLine = regexp.MustCompile(`^(#+) (.*)`)
-	listItem  = regexp.MustCompile(`^(-|\d+\.) `)
+	counted   = regexp.MustCompile(`(\d[\d,]*) ?(万|亿|million)`)
+	millions  = regexp.MustCompile(`(\d+) to (\d+) million`)
+	word      = regexp.MustCompile(`[a-z]+`)
 )
 
-// sections returns the sections of a page. What is above the first title belongs to none.
-func sections(page string) (all []section) {
-	var blocks []string
+// spelled are numbers that English writes as words, and Chinese as digits where it reads better.
+var spelled = map[string]string{
+	"one": "1", "once": "1", "first": "1", "two": "2", "twice": "2", "both": "2", "second": "2", "half": "2", "three": "3", "third": "3",
+	"four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "sixteen": "16", "fifty": "50",
+}
+
+// factsOf returns the facts of a page. Titles are not compared.
+func factsOf(page string) facts {
+	f := facts{names: make(map[string]bool), numbers: make(map[string]int), words: make(map[string]bool)}
 	page = codeBlock.ReplaceAllStringFunc(page, func(block string) string {
-		blocks = append(blocks, uncommented(codeBlock.FindStringSubmatch(block)[1]))
-		return "\x00"
+		f.code = append(f.code, uncommented(codeBlock.FindStringSubmatch(block)[1]))
+		return ""
 	})
 	for line := range strings.Lines(page) {
-		if m := titleLine.FindStringSubmatch(line); m != nil {
-			all = append(all, section{level: len(m[1]), title: m[2], names: make(map[string]bool), numbers: make(map[string]bool)})
+		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		if len(all) == 0 || strings.HasPrefix(line, "    ") {
+		if strings.HasPrefix(line, "    ") {
+			line, _, _ = strings.Cut(line, " # ")
+			f.code = append(f.code, strings.TrimSpace(line))
 			continue
 		}
-		s := &all[len(all)-1]
-		switch {
-		case strings.HasPrefix(line, "\x00"):
-			s.code, blocks = append(s.code, blocks[0]), blocks[1:]
-		case strings.HasPrefix(line, "|"):
-			s.rows++
-		case listItem.MatchString(line):
-			s.items++
-		}
+		var row []string
 		for _, m := range codeName.FindAllStringSubmatch(line, -1) {
-			s.names[m[1]] = true
+			f.names[m[1]] = true
+			row = append(row, "`"+m[1]+"`")
 		}
-		for _, n := range number.FindAllString(linked.ReplaceAllString(codeName.ReplaceAllString(line, ""), ""), -1) {
-			s.numbers[n] = true
+		text := linked.ReplaceAllString(codeName.ReplaceAllString(line, ""), "")
+		text = millions.ReplaceAllString(text, "$1 million to $2 million")
+		text = counted.ReplaceAllStringFunc(text, inDigits)
+		for _, n := range number.FindAllString(text, -1) {
+			f.numbers[n]++
+			row = append(row, n)
+		}
+		for _, w := range word.FindAllString(strings.ToLower(text), -1) {
+			if n, ok := spelled[w]; ok {
+				f.words[n] = true
+			}
+		}
+		if strings.HasPrefix(line, "|") {
+			slices.Sort(row)
+			f.rows = append(f.rows, strings.Join(slices.Compact(row), " "))
 		}
 	}
-	return all
+	slices.Sort(f.code)
+	slices.Sort(f.rows)
+	return f
+}
+
+// inDigits writes a number such as 90 亿 or 9 million with all of its digits.
+func inDigits(text string) string {
+	m := counted.FindStringSubmatch(text)
+	digits := strings.ReplaceAll(m[1], ",", "") + strings.Repeat("0", map[string]int{"万": 4, "亿": 8, "million": 6}[m[2]])
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
 }
 
 // uncommented returns code without comments and indentation.
 func uncommented(code string) string {
 	lines := strings.Split(code, "\n")
 	for i, line := range lines {
-		line, _, _ = strings.Cut(line, " // ")
+		line, _, _ = strings.Cut(" "+line, " // ")
 		line, _, _ = strings.Cut(line, " -- ")
 		lines[i] = strings.TrimSpace(line)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// missing returns what a has and b has not, sorted.
-func missing(a, b map[string]bool) (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(a)) {
-		if !b[name] {
-			names = append(names, name)
+// differences says what a translation lacks, and what it has that the original has not.
+func differences(translation, original facts) (all []string) {
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	for _, c := range only(original.code, translation.code) {
+		say("without the code %q", c)
+	}
+	for _, c := range only(translation.code, original.code) {
+		say("with the code %q", c)
+	}
+	for _, r := range only(original.rows, translation.rows) {
+		say("without the row of %s", cmp.Or(r, "words only"))
+	}
+	for _, r := range only(translation.rows, original.rows) {
+		say("with the row of %s", cmp.Or(r, "words only"))
+	}
+	for _, n := range slices.Sorted(maps.Keys(original.names)) {
+		if !translation.names[n] {
+			say("without the name %q", n)
 		}
 	}
-	return names
+	for _, n := range slices.Sorted(maps.Keys(translation.names)) {
+		if !original.names[n] {
+			say("with the name %q", n)
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(original.numbers)) {
+		if got, want := translation.numbers[n], original.numbers[n]; got < want {
+			say("with the number %s %d times, want %d", n, got, want)
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(translation.numbers)) {
+		if original.numbers[n] == 0 && !original.words[n] {
+			say("with the number %s", n)
+		}
+	}
+	return all
 }
 
-// Each page in Chinese has the sections of its page in English, in the same order,
-// each with the same code, names, numbers, rows and items: what changes in one must
-// be changed in the other.
+// only returns what the sorted list a has and the sorted list b has not, or has less often.
+func only(a, b []string) (more []string) {
+	for _, s := range a {
+		i, ok := slices.BinarySearch(b, s)
+		if !ok {
+			more = append(more, s)
+			continue
+		}
+		b = slices.Delete(slices.Clone(b), i, i+1)
+	}
+	return more
+}
+
+// Each page in Chinese has the code, rows, names and numbers of its page in English: what changes in one must be
+// changed in the other. Sections, sentences and their order are its own.
 func TestChinesePages(t *testing.T) {
 	t.Chdir("..")
 	names, texts := pages(t, "README.zh-CN.md", "docs/zh-CN/*.md")
@@ -95,47 +162,37 @@ func TestChinesePages(t *testing.T) {
 			english = "README.md"
 		}
 		_, originals := pages(t, english)
-		got, want := sections(texts[name]), sections(originals[english])
-		if len(got) != len(want) || len(got) < 2 {
-			t.Errorf("%s has %d sections, want the %d of %s", name, len(got), len(want), english)
-			continue
-		}
-		for i, w := range want {
-			g := got[i]
-			at := name + ": " + g.title
-			if g.level != w.level || g.rows != w.rows || g.items != w.items {
-				t.Errorf("%s: level %d, %d rows, %d items, want %d, %d, %d of %q", at, g.level, g.rows, g.items, w.level, w.rows, w.items, w.title)
-			}
-			if !slices.Equal(g.code, w.code) {
-				t.Errorf("%s: the code is not that of %q", at, w.title)
-			}
-			if lost, more := missing(w.names, g.names), missing(g.names, w.names); len(lost)+len(more) > 0 {
-				t.Errorf("%s: without %q, and with %q that are not in %q", at, lost, more, w.title)
-			}
-			if lost := missing(w.numbers, g.numbers); len(lost) > 0 {
-				t.Errorf("%s: without the numbers %q", at, lost)
-			}
+		for _, d := range differences(factsOf(texts[name]), factsOf(originals[english])) {
+			t.Errorf("%s: %s, unlike %s", name, d, english)
 		}
 	}
 }
 
-// The check finds a difference of each kind.
-func TestSections(t *testing.T) {
-	const page = "above\n# One `a` 1\n- item of 2.5 `b`\n| row |\n    indented 3\n" +
+// The comparison finds a difference of each kind, and none in another order.
+func TestFacts(t *testing.T) {
+	const page = "# Title 9\nTakes 2.5 s, twice, of 9,000,000,000, or 11 to 19 million. It is `a`.\n\n- 7 of `b`\n\n| row | 3 |\n\n    snow serve 8 # eight\n" +
 		"```go\nx := 1 // why\n```\n## Two\n[4](5)\n"
-	got := sections(page)
-	if len(got) != 2 {
-		t.Fatalf("found %+v", got)
+	const other = "# 题 6\n    snow serve 8 # 八\n[4](51)\n## 二\n```go\nx := 1 // 原因\n```\n| 行 | 3 |\n\n`b` 有 7 个，`a` 花 2 次、2.5 s，共 90 亿，或 1,100 万到 1,900 万。\n"
+	original := factsOf(page)
+	if got := differences(factsOf(other), original); len(got) > 0 {
+		t.Errorf("another order: %q", got)
 	}
-	one, two := got[0], got[1]
-	if one.level != 1 || one.rows != 1 || one.items != 1 || !slices.Equal(one.code, []string{"x := 1\n"}) ||
-		!maps.Equal(one.names, map[string]bool{"b": true}) || !maps.Equal(one.numbers, map[string]bool{"2.5": true}) {
-		t.Errorf("the first section is %+v", one)
-	}
-	if two.level != 2 || two.title != "Two" || !maps.Equal(two.numbers, map[string]bool{"4": true}) {
-		t.Errorf("the second section is %+v", two)
-	}
-	if lost := missing(one.numbers, two.numbers); !slices.Equal(lost, []string{"2.5"}) {
-		t.Errorf("missing numbers: %q", lost)
+	for _, tt := range []struct{ old, new, want string }{
+		{"2.5 s", "2.6 s", "with the number 2.5 0 times, want 1"},
+		{"2.5 s", "2.5 s、9 s", "with the number 9"},
+		{"90 亿", "80 亿", "with the number 8,000,000,000"},
+		{"7 个", "4 个", "with the number 7 0 times, want 1"},
+		{"[4](51)", "", "with the number 4 0 times, want 1"},
+		{"`a`", "`c`", `without the name "a"`},
+		{"`a`", "`a`、`c`", `with the name "c"`},
+		{"| 3 |", "| 4 |", "without the row of 3"},
+		{"| 行 | 3 |\n", "| 行 | 3 |\n| 行 | 3 |\n", "with the row of 3"},
+		{"x := 1", "x := 2", `without the code "x := 1\n"`},
+		{"serve 8", "serve 9", `with the code "snow serve 9"`},
+	} {
+		got := differences(factsOf(strings.Replace(other, tt.old, tt.new, 1)), original)
+		if !slices.Contains(got, tt.want) {
+			t.Errorf("%q for %q: found %q, want %q", tt.new, tt.old, got, tt.want)
+		}
 	}
 }

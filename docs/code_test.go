@@ -26,7 +26,7 @@ func TestFirstProgram(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the program printed %q: %v", out, err)
 	}
-	p, err := snow.Default().Decompose(id)
+	p, err := snow.DefaultLayout().Decompose(id)
 	if err != nil || p.Worker != 7 || time.Since(p.Time).Abs() > time.Minute {
 		t.Errorf("the program printed %d: %+v, %v", id, p, err)
 	}

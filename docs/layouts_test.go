@@ -20,11 +20,11 @@ func TestComingFrom(t *testing.T) {
 	sonyflake := func(epoch time.Time) func(at time.Time) snow.ID { // the highest of a moment
 		return func(at time.Time) snow.ID { return snow.ID(at.Sub(epoch)/(10*time.Millisecond)<<24 | 1<<24 - 1) }
 	}
-	afterSonyflake, err := snow.NewLayout(time.Date(2014, 9, 1, 0, 0, 0, 0, time.UTC), snow.Default().Tick(), snow.Default().Bits())
+	afterSonyflake, err := snow.NewLayout(time.Date(2014, 9, 1, 0, 0, 0, 0, time.UTC), snow.DefaultLayout().Tick(), snow.DefaultLayout().Bits())
 	if err != nil {
 		t.Fatal(err)
 	}
-	cosID, err := snow.NewLayout(time.Date(2019, 12, 24, 16, 0, 0, 0, time.UTC), time.Millisecond, snow.Default().Bits())
+	cosID, err := snow.NewLayout(time.Date(2019, 12, 24, 16, 0, 0, 0, time.UTC), time.Millisecond, snow.DefaultLayout().Bits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestComingFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tsid, err := snow.NewLayout(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Default().Bits())
+	tsid, err := snow.NewLayout(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.DefaultLayout().Bits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,15 +45,15 @@ func TestComingFrom(t *testing.T) {
 		old   func(at time.Time) snow.ID
 		until time.Duration // how much later than the new ids the old ones may be made
 	}{
-		"AUTO_INCREMENT":      {snow.Default(), func(time.Time) snow.ID { return 1e17 }, 0},
+		"AUTO_INCREMENT":      {snow.DefaultLayout(), func(time.Time) snow.ID { return 1e17 }, 0},
 		"Twitter's layout":    {snow.Twitter(), func(at time.Time) snow.ID { return twitter(at, 1<<10-1, 1<<12-1) }, -time.Millisecond},
 		"sonyflake version 1": {afterSonyflake, sonyflake(afterSonyflake.Epoch()), year(2043).Sub(year(2026))},
 		"CosId":               {cosID, sameBits(cosID), -time.Millisecond},
 		"ShardingSphere":      {snow.ShardingSphere(), sameBits(snow.ShardingSphere()), -time.Millisecond},
 		"TSID":                {tsid, sameBits(tsid), -time.Millisecond},
 		"java-snowflake":      {javaSnowflake, sameBits(javaSnowflake), -time.Millisecond},
-		"yitter":              {snow.Default(), yitter, 29 * 365 * 24 * time.Hour},
-		"sonyflake version 2": {snow.Default(), sonyflake(year(2025)), year(2030).Sub(year(2026)) - 24*time.Hour},
+		"yitter":              {snow.DefaultLayout(), yitter, 29 * 365 * 24 * time.Hour},
+		"sonyflake version 2": {snow.DefaultLayout(), sonyflake(year(2025)), year(2030).Sub(year(2026)) - 24*time.Hour},
 	} {
 		for now := year(2026); now.Before(year(2060)); now = now.AddDate(0, 5, 3) {
 			lowest := snow.ID(0)
@@ -77,7 +77,7 @@ func TestComingFrom(t *testing.T) {
 	}
 
 	// Four bits for the business line, six for the machine.
-	byBusiness, err := snow.NewLayout(snow.Default().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Datacenter: 4, Worker: 6, Sequence: 12})
+	byBusiness, err := snow.NewLayout(snow.DefaultLayout().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Datacenter: 4, Worker: 6, Sequence: 12})
 	if err != nil || byBusiness.Workers() != 64 {
 		t.Errorf("%v has %d workers, %v", byBusiness, byBusiness.Workers(), err)
 	}
@@ -85,7 +85,7 @@ func TestComingFrom(t *testing.T) {
 	// Seata's ids of worker 1 are below snow's ids, and its ids of worker 1023 above.
 	for worker, above := range map[int64]bool{1: false, 1023: true} {
 		old := snow.ID(worker<<53 | (year(2026).UnixMilli()-1588435200000)<<12)
-		for next := range snow.Default().Between(year(2026), year(2027)) {
+		for next := range snow.DefaultLayout().Between(year(2026), year(2027)) {
 			if (old > next) != above {
 				t.Errorf("Seata's id %d of worker %d is above %d: %v, want %v", old, worker, next, old > next, above)
 			}
@@ -94,7 +94,7 @@ func TestComingFrom(t *testing.T) {
 
 	// uid-generator's ids fill the 63 bits from 2016 to 2024.
 	first, err := snow.UIDGenerator().Compose(snow.Parts{Time: year(2018)})
-	if meets := snow.Default().Time(first); err != nil || meets.Year() != 2037 {
+	if meets := snow.DefaultLayout().Time(first); err != nil || meets.Year() != 2037 {
 		t.Errorf("ids from 2018 on are met in %v, %v", meets, err)
 	}
 }
@@ -118,7 +118,7 @@ func TestShardingPage(t *testing.T) {
 			}
 		}
 		bits := snow.Bits{Timestamp: uint8(n[0]), Worker: uint8(n[1]), Sequence: uint8(n[2]), Shard: uint8(n[3])}
-		l, err := snow.NewLayout(snow.Default().Epoch(), time.Duration(n[4])*time.Millisecond, bits)
+		l, err := snow.NewLayout(snow.DefaultLayout().Epoch(), time.Duration(n[4])*time.Millisecond, bits)
 		if err != nil {
 			t.Error(err)
 			continue

@@ -19,7 +19,7 @@ func ExampleCreatedBetween() {
 	}
 
 	from := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
-	march := gormsnow.CreatedBetween(snow.Default(), from, from.AddDate(0, 1, 0))
+	march := gormsnow.CreatedBetween(snow.DefaultLayout(), from, from.AddDate(0, 1, 0))
 
 	tx := openDryRun().Where("buyer = ?", "ann").Where(march).Find(&[]Order{})
 	if tx.Error != nil {

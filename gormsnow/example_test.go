@@ -28,7 +28,7 @@ func openDryRun() *gorm.DB {
 // newGenerator returns a generator for worker 7. Every process that inserts needs
 // its own number.
 func newGenerator() *snow.Generator {
-	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 7)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func ExampleNew() {
 	fmt.Println(tx.Statement.SQL.String())
 	fmt.Println("ascending:", orders[0].ID < orders[1].ID)
 
-	parts, err := snow.Default().Decompose(orders[0].ID)
+	parts, err := snow.DefaultLayout().Decompose(orders[0].ID)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 func TestQueryRefuses(t *testing.T) {
 	t.Parallel()
 	from, to, _, _ := day(t)
-	created := gormsnow.CreatedBetween(snow.Default(), from, to)
+	created := gormsnow.CreatedBetween(snow.DefaultLayout(), from, to)
 	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
 	field := func(model, field string) func(error) bool {
 		return func(err error) bool {

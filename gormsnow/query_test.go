@@ -50,7 +50,7 @@ func day(t *testing.T) (from, to time.Time, lo, hi int64) {
 	t.Helper()
 	from = time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
 	to = from.AddDate(0, 0, 1)
-	for first, end := range snow.Default().Between(from, to) {
+	for first, end := range snow.DefaultLayout().Between(from, to) {
 		lo, hi = int64(first), int64(end)
 	}
 	if lo <= 0 || hi <= lo {
@@ -62,7 +62,7 @@ func day(t *testing.T) (from, to time.Time, lo, hi int64) {
 func TestQuerySQL(t *testing.T) {
 	t.Parallel()
 	from, to, lo, hi := day(t)
-	created := gormsnow.CreatedBetween(snow.Default(), from, to)
+	created := gormsnow.CreatedBetween(snow.DefaultLayout(), from, to)
 	const top = int64(math.MaxInt64)
 	for name, tt := range map[string]struct {
 		find func(db *gorm.DB) *gorm.DB
@@ -98,7 +98,7 @@ func TestQuerySQL(t *testing.T) {
 		},
 		"empty range": {
 			func(db *gorm.DB) *gorm.DB {
-				return db.Where(gormsnow.CreatedBetween(snow.Default(), to, from)).Find(&[]Order{})
+				return db.Where(gormsnow.CreatedBetween(snow.DefaultLayout(), to, from)).Find(&[]Order{})
 			},
 			"SELECT * FROM `orders` WHERE (`orders`.`id` >= ? AND `orders`.`id` < ?)",
 			[]any{hi, hi},
@@ -242,7 +242,7 @@ func TestPageInSession(t *testing.T) {
 func TestQueryGenerics(t *testing.T) {
 	t.Parallel()
 	from, to, _, _ := day(t)
-	created := gormsnow.CreatedBetween(snow.Default(), from, to)
+	created := gormsnow.CreatedBetween(snow.DefaultLayout(), from, to)
 	const page = "SELECT * FROM `orders` WHERE `orders`.`id` > ? ORDER BY `orders`.`id` LIMIT ?"
 	for name, tt := range map[string]struct {
 		find func(db *gorm.DB) error
@@ -284,7 +284,7 @@ func TestQueryGenerics(t *testing.T) {
 // With two lanes, an hour that begins and ends inside spans is three ranges of keys.
 func TestQuerySQLOfLanes(t *testing.T) {
 	t.Parallel()
-	l, err := snow.NewLayout(snow.Default().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 12, Lane: 1, Span: 20})
+	l, err := snow.NewLayout(snow.DefaultLayout().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 12, Lane: 1, Span: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestQuerySQLOfLanes(t *testing.T) {
 func TestCreated(t *testing.T) {
 	t.Parallel()
 	from, to, lo, hi := day(t)
-	tx := dry(t, &sharded{layout: snow.Default()}).Not(gormsnow.Created(from, to)).Where(gormsnow.Created(from, to)).Find(&[]Order{})
+	tx := dry(t, &sharded{layout: snow.DefaultLayout()}).Not(gormsnow.Created(from, to)).Where(gormsnow.Created(from, to)).Find(&[]Order{})
 	want := "SELECT * FROM `orders` WHERE (`orders`.`id` < ? OR `orders`.`id` >= ?) AND (`orders`.`id` >= ? AND `orders`.`id` < ?)"
 	if got := tx.Statement.SQL.String(); tx.Error != nil || got != want || !reflect.DeepEqual(tx.Statement.Vars, []any{lo, hi, lo, hi}) {
 		t.Errorf("%v, vars %v\ngot  %s\nwant %s", tx.Error, tx.Statement.Vars, got, want)
@@ -344,7 +344,7 @@ func TestCreated(t *testing.T) {
 	}{
 		"no plugin": {bare(t), &[]Order{}, gormsnow.ErrNoPlugin.Error()},
 		"no layout": {dry(t, newSequence()), &[]Order{}, "pass one to CreatedBetween"},
-		"no model":  {dry(t, &sharded{layout: snow.Default()}).Table("orders"), &map[string]any{}, gorm.ErrModelValueRequired.Error()},
+		"no model":  {dry(t, &sharded{layout: snow.DefaultLayout()}).Table("orders"), &map[string]any{}, gorm.ErrModelValueRequired.Error()},
 	} {
 		err := tt.db.Where(gormsnow.Created(from, to)).Find(tt.dest).Error
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "gormsnow: created between: ") {

@@ -24,6 +24,12 @@ type sharded struct {
 
 func (s *sharded) Layout() snow.Layout { return s.layout }
 
+func (s *sharded) Next(ctx context.Context) (snow.ID, error) {
+	var one [1]snow.ID
+	err := s.Fill(ctx, one[:])
+	return one[0], err
+}
+
 func (s *sharded) Fill(_ context.Context, ids []snow.ID) error {
 	s.fills = append(s.fills, len(ids))
 	for i := range ids {
@@ -350,7 +356,7 @@ func TestShardsRefused(t *testing.T) {
 func TestShardsNeedALayout(t *testing.T) {
 	t.Parallel()
 	flat := newSharded(t)
-	flat.layout = snow.Default()
+	flat.layout = snow.DefaultLayout()
 	for _, src := range []snow.Source{newSequence(), flat} {
 		wantFieldError(t, dry(t, src).Create(&Sale{SellerID: 5}), "gormsnow_test.Sale", "ID", "Layout has shard bits")
 		// Other models don't.

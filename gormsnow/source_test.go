@@ -19,6 +19,12 @@ type sequence struct {
 
 func newSequence() *sequence { return &sequence{last: 1000} }
 
+func (s *sequence) Next(ctx context.Context) (snow.ID, error) {
+	var one [1]snow.ID
+	err := s.Fill(ctx, one[:])
+	return one[0], err
+}
+
 func (s *sequence) Fill(ctx context.Context, ids []snow.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,6 +41,12 @@ func (s *sequence) Fill(ctx context.Context, ids []snow.ID) error {
 
 // sourceFunc is a Source that misbehaves.
 type sourceFunc func(ctx context.Context, ids []snow.ID) error
+
+func (f sourceFunc) Next(ctx context.Context) (snow.ID, error) {
+	var one [1]snow.ID
+	err := f.Fill(ctx, one[:])
+	return one[0], err
+}
 
 func (f sourceFunc) Fill(ctx context.Context, ids []snow.ID) error { return f(ctx, ids) }
 

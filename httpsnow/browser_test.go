@@ -50,7 +50,7 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			src := &counter{}
 			cfg := Config{
-				Layout: snow.Default(), Hosts: []string{"ids.example.org"},
+				Layout: snow.DefaultLayout(), Hosts: []string{"ids.example.org"},
 				Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "snow_ids 1\n") }),
 				Page:    http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
 			}

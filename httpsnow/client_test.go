@@ -65,7 +65,7 @@ func TestOpenAPIClient(t *testing.T) {
 	node("node_modules/openapi-typescript/bin/cli.js", "openapi.json", "--output", "schema.d.ts")
 	node("node_modules/typescript/bin/tsc", "-p", ".")
 
-	worker, err := snow.Fixed(snow.Default(), 0, 77)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 77)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // A program in any language asks for ids.
 func Example() {
-	worker, err := snow.Fixed(snow.Default(), 0, 7) // a lease of package sqlsnow, if there is more than one process
+	worker, err := snow.Fixed(snow.DefaultLayout(), 7) // a lease of package sqlsnow, if there is more than one process
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func Example() {
 }
 
 func ExampleNew() {
-	worker, err := snow.Fixed(snow.Default(), 0, 7) // a lease of package sqlsnow, if there is more than one process
+	worker, err := snow.Fixed(snow.DefaultLayout(), 7) // a lease of package sqlsnow, if there is more than one process
 	if err != nil {
 		log.Fatal(err)
 	}

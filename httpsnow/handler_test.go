@@ -26,6 +26,12 @@ type counter struct {
 	wait bool // until ctx ends
 }
 
+func (c *counter) Next(ctx context.Context) (snow.ID, error) {
+	var one [1]snow.ID
+	err := c.Fill(ctx, one[:])
+	return one[0], err
+}
+
 func (c *counter) Fill(ctx context.Context, ids []snow.ID) error {
 	if c.wait {
 		<-ctx.Done()
@@ -148,7 +154,7 @@ func itoa(n int) string {
 }
 
 func TestMethods(t *testing.T) {
-	h := newHandler(t, &counter{}, Config{Layout: snow.Default()})
+	h := newHandler(t, &counter{}, Config{Layout: snow.DefaultLayout()})
 	for _, tt := range []struct {
 		method, target string
 		status         int
@@ -173,7 +179,7 @@ func TestMethods(t *testing.T) {
 }
 
 func TestReadIDs(t *testing.T) {
-	w, err := snow.Fixed(snow.Default(), 0, 7)
+	w, err := snow.Fixed(snow.DefaultLayout(), 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +219,7 @@ func TestReadIDs(t *testing.T) {
 func TestTokens(t *testing.T) {
 	const first, second = "0123456789abcdef", "a-longer-token-for-another-program"
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("snow_ids 1\n")) })
-	h := newHandler(t, &counter{}, Config{Tokens: []string{first, second}, Layout: snow.Default(), Metrics: metrics})
+	h := newHandler(t, &counter{}, Config{Tokens: []string{first, second}, Layout: snow.DefaultLayout(), Metrics: metrics})
 	for _, authorization := range []string{"", "Bearer", "Bearer ", "Bearer " + first[1:], "Bearer " + first + "x", "Basic " + first, first, "Bearer " + strings.Repeat("x", 1<<20)} {
 		for method, target := range map[string]string{"POST": "/v1/ids", "GET": "/v1/ids/1", "HEAD": "/metrics", "PUT": "/elsewhere"} {
 			if w := ask(h, method, target, "Authorization: "+authorization); w.Code != 401 || w.Header().Get("WWW-Authenticate") != "Bearer" {
@@ -300,7 +306,7 @@ func TestConfig(t *testing.T) {
 func TestPage(t *testing.T) {
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path) })
 	const token = "0123456789abcdef"
-	h := newHandler(t, &counter{}, Config{Layout: snow.Default(), Page: page, Tokens: []string{token}})
+	h := newHandler(t, &counter{}, Config{Layout: snow.DefaultLayout(), Page: page, Tokens: []string{token}})
 	for _, tt := range []struct {
 		path, password, bearer string
 		status                 int

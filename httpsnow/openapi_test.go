@@ -14,7 +14,7 @@ import (
 // handler answers no other method there.
 func TestOpenAPI(t *testing.T) {
 	metrics := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-	h := newHandler(t, &counter{}, Config{Layout: snow.Default(), Metrics: metrics})
+	h := newHandler(t, &counter{}, Config{Layout: snow.DefaultLayout(), Metrics: metrics})
 	w := ask(h, "GET", "/openapi.json")
 	var document struct {
 		OpenAPI string

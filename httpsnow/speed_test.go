@@ -19,7 +19,7 @@ func (s *sink) WriteHeader(int)             {}
 func BenchmarkGive(b *testing.B) {
 	for name, accept := range map[string]string{"json": "application/json", "binary": "application/octet-stream"} {
 		b.Run(name, func(b *testing.B) {
-			worker, err := snow.Fixed(snow.Default(), 0, 0)
+			worker, err := snow.Fixed(snow.DefaultLayout(), 0)
 			if err != nil {
 				b.Fatal(err)
 			}

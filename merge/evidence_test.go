@@ -32,7 +32,7 @@ func TestEvidence(t *testing.T) {
 		{"a name and some orphans", "player_id INT NOT NULL", "IF(seq % 20 = 0, 77777, seq)", 100, "reference players, asked", "of 96 sampled values"},
 		{"a name and many orphans", "player_id INT NOT NULL", "IF(seq % 2 = 0, 77777 + seq, seq)", 100, "reference players, asked", "50 of 100"},
 		{"a name of nothing", "steam_id INT NOT NULL", "seq + 100000", 100, "plain, asked", "steam_id"},
-		{"an unknown name", "mystery_id INT NOT NULL", "seq", 100, "plain, asked", "mystery_id"},
+		{"an unknown name", "mystery_id INT NOT NULL", "seq", 100, "undecided, asked", "mystery_id"},
 		{"a number", "level INT NOT NULL", "seq % 60", 100, "plain", ""},
 		{"a number of players", "max_players INT NOT NULL", "seq % 60 + 1", 100, "plain", ""},
 		{"a table's name", "player INT NOT NULL", "seq", 100, "reference players, asked", "named after the table"},

@@ -50,7 +50,7 @@ func TestIDsOfDates(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				layout := snow.Default()
+				layout := snow.DefaultLayout()
 				const width = 1 << 12
 				last, exact, late := int64(1<<18*width-1), 0, time.Duration(0) // ids are 2^40 at least
 				old := strings.Split(f.rows(f.sources[0].DB, "SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at) FROM orders ORDER BY id"), "\n")

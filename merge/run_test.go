@@ -56,7 +56,7 @@ func newFixture(t *testing.T, parameters string, schema []string, sources ...[]s
 	}
 	if err := errors.Join(
 		sqlsnow.Migrate(t.Context(), f.config.Registry, sqlsnow.MySQL),
-		sqlsnow.Init(t.Context(), f.config.Registry, sqlsnow.MySQL, sqlsnow.Namespace{Name: "game", Layout: snow.Default(), Workers: 16}),
+		sqlsnow.Init(t.Context(), f.config.Registry, sqlsnow.MySQL, sqlsnow.Namespace{Name: "game", Layout: snow.DefaultLayout(), Workers: 16}),
 	); err != nil {
 		t.Fatal(err)
 	}

@@ -46,14 +46,14 @@ func openBench(b *testing.B, l snow.Layout, connections int) *sql.DB {
 // Next through a lease, compared with Next on a Fixed worker, with a layout that
 // does not limit the rate.
 func BenchmarkNext(b *testing.B) {
-	l, err := snow.NewLayout(snow.Default().Epoch(), snow.Default().Tick(), snow.Bits{Timestamp: 41, Worker: 2, Sequence: 20})
+	l, err := snow.NewLayout(snow.DefaultLayout().Epoch(), snow.DefaultLayout().Tick(), snow.Bits{Timestamp: 41, Worker: 2, Sequence: 20})
 	if err != nil {
 		b.Fatal(err)
 	}
 	db := openBench(b, l, 4)
 	for name, worker := range map[string]func(b *testing.B) snow.Worker{
 		"fixed": func(b *testing.B) snow.Worker {
-			w, err := snow.Fixed(l, 0, 0)
+			w, err := snow.Fixed(l, 0)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func BenchmarkNext(b *testing.B) {
 
 // A thousand processes start at once, each with a connection, and stop at once.
 func BenchmarkThousand(b *testing.B) {
-	db := openBench(b, snow.Default(), 1000)
+	db := openBench(b, snow.DefaultLayout(), 1000)
 	conns := make([]*sql.Conn, 1000)
 	for i := range conns { // the time to connect is not measured
 		conn, err := db.Conn(b.Context())

@@ -25,7 +25,7 @@ func TestReadOnlyMariaDB(t *testing.T) {
 	server := dbtest.MariaDB(t, "read_only=0") // a server of its own, because the test sets read_only
 	dsn := server.DSN(server.CreateDatabase(t))
 	root := contractdb.Open(t, "mysql", dsn)
-	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 2}
+	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 2}
 	if err := errors.Join(sqlsnow.Migrate(ctx, root, sqlsnow.MySQL), sqlsnow.Init(ctx, root, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestMariaDBThatForgets(t *testing.T) {
 			if err := sqlsnow.Migrate(t.Context(), db, sqlsnow.MySQL); err != nil {
 				t.Fatal(err)
 			}
-			ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 2}
+			ns := sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 2}
 			if err := sqlsnow.Init(t.Context(), db, sqlsnow.MySQL, ns); !errors.Is(err, sqlsnow.ErrNotDurable) {
 				t.Errorf("Init without a LossWindow: got %v, want %v", err, sqlsnow.ErrNotDurable)
 			}

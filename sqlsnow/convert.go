@@ -5,6 +5,7 @@ import (
 
 	"github.com/shardsnow/snow/internal/dberrors"
 	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/leases"
 	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/internal/sqldialect"
 )
@@ -16,7 +17,7 @@ func exported(e *dbserver.Engine, op string, err error) error {
 	if err == nil || errors.As(err, new(*DatabaseError)) || dberrors.IsVerdict(err) {
 		return err
 	}
-	if own := typed(err); own != nil {
+	if own := leases.Typed(err); own != nil {
 		return own
 	}
 	return databaseError(e, op, err)
@@ -28,36 +29,10 @@ func decided(e *dbserver.Engine, op string, err error) error {
 	if errors.Is(err, dberrors.ErrBadReply) {
 		return exported(e, op, err)
 	}
-	if own := typed(err); own != nil {
+	if own := leases.Typed(err); own != nil {
 		return own
 	}
 	return err
-}
-
-// typed returns an error of package protocol as the type that this package
-// exports, or nil if err is none of them.
-func typed(err error) error {
-	var (
-		clock *protocol.ClockError
-		held  *protocol.HeldError
-		none  *protocol.NoWorkerError
-		lost  *protocol.LostError
-	)
-	switch {
-	case errors.As(err, &clock):
-		return (*ClockError)(clock)
-	case errors.As(err, &held):
-		return (*HeldError)(held)
-	case errors.As(err, &none):
-		return (*NoWorkerError)(none)
-	case errors.As(err, &lost):
-		return exportedLoss(lost)
-	}
-	return nil
-}
-
-func exportedLoss(e *protocol.LostError) *LostError {
-	return &LostError{Worker: e.Worker, Reason: Loss(e.Reason), Holder: e.Holder}
 }
 
 // databaseError returns err as a *DatabaseError, with the sentinel for its code,
@@ -74,7 +49,7 @@ func databaseError(e *dbserver.Engine, op string, err error) error {
 func failureOf(e *dbserver.Engine, err error) protocol.Failure {
 	var failed *DatabaseError
 	switch {
-	case !errors.As(err, &failed), failed.InTransaction, failed.BadReply, failed.Elsewhere, errors.Is(err, ErrReadOnly):
+	case !errors.As(err, &failed), failed.InTransaction, failed.BadReply, failed.Elsewhere, errors.Is(err, ErrReadOnly), e.IsDenied(err):
 		return protocol.Lasting
 	case e.IsBusy(err):
 		return protocol.Busy

@@ -2,7 +2,7 @@
 // so that no two processes can make the same id.
 //
 //	keys, lease, err := sqlsnow.Open(ctx, db, sqlsnow.MySQL,
-//		sqlsnow.Namespace{Name: "shop", Layout: snow.Default()}, sqlsnow.LeaseConfig{})
+//		sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout()}, sqlsnow.LeaseConfig{})
 //	defer lease.Close(context.Background())
 //	id, err := keys.Next(ctx)
 //
@@ -148,9 +148,8 @@
 // # Inside
 //
 //	open.go                                 the four steps of a start in one call
-//	init.go migrate.go namespace.go         what a namespace is; its tables and rows
-//	acquire.go run.go outcome.go lease.go   a lease: how it begins, its goroutine, what follows from a reply
-//	leaseconfig.go event.go stats.go        its settings, and what it reports
+//	init.go migrate.go                      a namespace; its tables and rows
+//	acquire.go                              a lease on a database
 //	fence.go reserve.go workers.go          all numbers of a namespace
 //	namespaces.go                           the namespaces of a database, and its clock
 //	dialect.go convert.go errors.go         dialects; errors, and their conversion from the packages below
@@ -158,6 +157,7 @@
 //	segments, sqlsnowtest         dense numbers; the contracts
 //	functions                     functions of SQL that read and make ids
 //	  └─ sqlsnow
+//	       ├─ ../lease            a lease: how it begins, its goroutine, what follows from a reply
 //	       ├─ ../internal/registry   the statements on the tables of leases
 //	       │    ├─ ../internal/protocol   the protocol without I/O, and its simulation
 //	       │    └─ ../internal/dbserver   servers: dialects of SQL, durability, sessions on which a write commits by itself

@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	keys, lease, err := sqlsnow.Open(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}, sqlsnow.LeaseConfig{})
+	keys, lease, err := sqlsnow.Open(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout()}, sqlsnow.LeaseConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func Example_steps() {
 	if err := sqlsnow.Migrate(ctx, db, sqlsnow.MySQL); err != nil {
 		log.Fatal(err)
 	}
-	if err := sqlsnow.Init(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}); err != nil {
+	if err := sqlsnow.Init(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout()}); err != nil {
 		log.Fatal(err)
 	}
 
@@ -72,10 +72,27 @@ func Example_steps() {
 // The namespace is checked before the database is asked.
 func ExampleOpen() {
 	var db *sql.DB
-	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout()}
 	_, _, err := sqlsnow.Open(context.Background(), db, sqlsnow.Postgres, ns, sqlsnow.LeaseConfig{Namespace: "order"})
 	fmt.Println(err)
 	// Output: sqlsnow: open: LeaseConfig.Namespace "order": want the Namespace's, "orders", or none
+}
+
+// What can't change afterwards, for orders in several databases of MySQL with replicas.
+func ExampleNamespace() {
+	ns := sqlsnow.Namespace{
+		Name:       "shop",               // for all tables that share keys
+		Layout:     snow.DefaultShards(), // from snow layout fit
+		Workers:    1024,                 // processes at once
+		LossWindow: 5 * time.Second,      // replicas may be promoted that lack the last 5 s
+	}
+	db, err := sql.Open("mysql", "owner@tcp(registry.internal)/snow")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := sqlsnow.Init(context.Background(), db, sqlsnow.MySQL, ns); err != nil {
+		log.Fatal(err)
+	}
 }
 
 func ExampleAcquire() {
@@ -255,11 +272,11 @@ func sampleRegistry() *sql.DB {
 		log.Fatal(err)
 	}
 	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
-	tick := at.Sub(snow.Default().Epoch()).Milliseconds()
+	tick := at.Sub(snow.DefaultLayout().Epoch()).Milliseconds()
 	mock.ExpectQuery("UTC_TIMESTAMP").WillReturnRows(mock.NewRows(make([]string, 16)).
 		AddRow(at.UnixMicro(), "0", "1", "1", "1", "1", "1", "0", "1", "fsync", "1", "0", "shop", "0", "", ""))
 	mock.ExpectQuery("FROM `shop`.snow_namespaces").WillReturnRows(mock.NewRows(make([]string, 12)).
-		AddRow(snow.Default().String(), "5f3f2e1c-8a58-4a9a-9d3a-0f6d1a2b3c4d", 3, 0, 0, 0, 600_000, 600_000, 600_000, 0, 30_000, 0))
+		AddRow(snow.DefaultLayout().String(), "5f3f2e1c-8a58-4a9a-9d3a-0f6d1a2b3c4d", 3, 0, 0, 0, 600_000, 600_000, 600_000, 0, 30_000, 0))
 	mock.ExpectQuery("FROM `shop`.snow_workers").WillReturnRows(mock.NewRows(make([]string, 8)).
 		AddRow(0, 2, "shop-6f9 1", 12, tick-60_000, tick+600_000, at.UnixMilli(), at.UnixMilli()).
 		AddRow(1, 0, "shop-6f9 17", 9, tick-90_000, tick-30_000, at.UnixMilli(), at.UnixMilli()).

@@ -21,7 +21,7 @@ func TestExcursionOfTheClock(t *testing.T) {
 	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
 	server.SetClock(t, 0)
 	ctx := t.Context()
-	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 2, PinnedWindow: 3 * time.Second}
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 2, PinnedWindow: 3 * time.Second}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func fenceClocks(t *testing.T, server *dbtest.Server, db *sql.DB) {
 	server.SetClock(t, 0)
 	ctx := t.Context()
 	// so long that no renewal finds out before Close
-	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 1, Window: time.Minute}
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 1, Window: time.Minute}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func fenceClocks(t *testing.T, server *dbtest.Server, db *sql.DB) {
 // If a failover loses a Fence, the same call fences again: the database may lose what was written within LossWindow.
 func fenceRemembered(t *testing.T, db *sql.DB) {
 	ctx := t.Context()
-	ns := sqlsnow.Namespace{Name: "lossy", Layout: snow.Default(), Workers: 3, LossWindow: time.Millisecond}
+	ns := sqlsnow.Namespace{Name: "lossy", Layout: snow.DefaultLayout(), Workers: 3, LossWindow: time.Millisecond}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
 	}

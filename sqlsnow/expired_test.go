@@ -65,8 +65,11 @@ func TestOutageIsLogged(t *testing.T) {
 		renewed := lease.Stats().Renewed
 		time.Sleep(12 * time.Minute)
 		_, err := keys.Next(t.Context())
-		var why *notRenewedError
-		if !errors.Is(err, snow.ErrLeaseExpired) || !errors.As(err, &why) || !why.since.Equal(renewed) || !errors.Is(err, down) {
+		var why interface {
+			error
+			Since() time.Time
+		}
+		if !errors.Is(err, snow.ErrLeaseExpired) || !errors.As(err, &why) || !why.Since().Equal(renewed) || !errors.Is(err, down) {
 			t.Errorf("Next in an outage: %v, want why since %v", err, renewed)
 		}
 		var failed *DatabaseError

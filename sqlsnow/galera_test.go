@@ -30,7 +30,7 @@ func TestGalera(t *testing.T) {
 		}
 		nodes[i] = contractdb.Open(t, "mysql", server.DSN(name))
 	}
-	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 16}
+	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 16}
 	each := func(what string, f func(i int, db *sql.DB) error) {
 		t.Helper()
 		start := make(chan struct{})

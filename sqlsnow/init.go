@@ -9,7 +9,13 @@ import (
 	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/internal/registry"
 	"github.com/shardsnow/snow/internal/retry"
+	"github.com/shardsnow/snow/lease"
 )
+
+// A Namespace is one space of ids. Its worker numbers are leased to the
+// processes that make the ids. Tables that share keys need the same namespace:
+// ids of two namespaces can be equal.
+type Namespace = lease.Namespace
 
 // Init makes a namespace, with a row for each of its worker numbers. If it
 // exists with the same constants, Init makes the rows that are missing and
@@ -41,7 +47,7 @@ func initNamespace(ctx context.Context, db *sql.DB, d Dialect, ns Namespace) err
 	if err != nil {
 		return err
 	}
-	want, err := ns.params()
+	want, err := ns.Params()
 	if err != nil {
 		return err
 	}

@@ -303,33 +303,6 @@ func TestAcquireRefuses(t *testing.T) {
 	}
 }
 
-// Nothing is left of a lease while its ids wait for running time that had to go back.
-func TestLeftWhileIDsWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &scripted{layout: longAgo(t)}
-		db := s.open()
-		defer db.Close()
-		lease, err := Acquire(t.Context(), db, MySQL, LeaseConfig{Namespace: "shop", Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer lease.Close(t.Context())
-		if left := lease.Stats().Left; left <= 0 {
-			t.Errorf("at first: %v is left", left)
-		}
-		lease.mu.Lock()
-		lease.resumes = lease.grant.Now().Add(time.Second)
-		lease.mu.Unlock()
-		if left := lease.Stats().Left; left != 0 {
-			t.Errorf("while ids wait: %v is left", left)
-		}
-		time.Sleep(time.Second)
-		if left := lease.Stats().Left; left <= 0 {
-			t.Errorf("afterwards: %v is left", left)
-		}
-	})
-}
-
 // A process may wait for a connection of its pool for longer than clocks may be apart.
 func TestAcquireAfterAWaitForAConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -129,6 +129,7 @@ func migrateColumns(t *testing.T, _ *dbtest.Server, dsn string) {
 		"snow_segments.next_id":         "bigint ",
 		"snow_numbers.series":           "varchar 64 ascii_bin PRI",
 		"snow_numbers.last_number":      "bigint ",
+		"snow_numbers.pending":          "varchar 8192 ascii_bin ",
 	} {
 		if got := answer(t, db, fmt.Sprintf(query, column)); got != want {
 			t.Errorf("%s: got %q, want %q", column, got, want)
@@ -355,7 +356,7 @@ func otherDialect(t *testing.T, _ *dbtest.Server, dsn string) {
 		_, acquired := sqlsnow.Acquire(ctx, db, d, sqlsnow.LeaseConfig{Namespace: "orders"})
 		for call, err := range map[string]error{
 			"Migrate": sqlsnow.Migrate(ctx, db, d),
-			"Init":    sqlsnow.Init(ctx, db, d, sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}),
+			"Init":    sqlsnow.Init(ctx, db, d, sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout()}),
 			"Acquire": acquired,
 		} {
 			var field *snow.FieldError

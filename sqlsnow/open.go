@@ -15,7 +15,7 @@ import (
 // [Init], [Acquire] and [snow.NewGenerator], in this order:
 //
 //	keys, lease, err := sqlsnow.Open(ctx, db, sqlsnow.MySQL,
-//		sqlsnow.Namespace{Name: "shop", Layout: snow.Default()}, sqlsnow.LeaseConfig{})
+//		sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout()}, sqlsnow.LeaseConfig{})
 //	defer lease.Close(context.Background())
 //
 // Every process may call Open each time that it starts, and any number of
@@ -28,8 +28,8 @@ import (
 //
 // The lease renews itself in the background until Close; ctx only bounds the call.
 // One generator is enough for a process. cfg.Namespace may be left empty; if it is
-// not, a name other than ns.Name is a [*snow.FieldError]. The generator has the
-// zero [snow.Config]: for another one, call the four functions.
+// not, a name other than ns.Name is a [*snow.FieldError]. cfg.Generator configures the
+// generator.
 //
 // Open returns the errors of the functions that it calls, such as
 // [ErrNamespaceMismatch] if the namespace exists with another layout or other
@@ -51,11 +51,13 @@ func Open(ctx context.Context, db *sql.DB, d Dialect, ns Namespace, cfg LeaseCon
 	if err := Init(ctx, db, d, ns); err != nil {
 		return nil, nil, err
 	}
+	ids := cfg.Generator
+	cfg.Generator = snow.Config{}
 	lease, err := Acquire(ctx, db, d, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	keys, err := snow.NewGenerator(lease, snow.Config{})
+	keys, err := snow.NewGenerator(lease, ids)
 	if err != nil {
 		return nil, nil, errors.Join(err, lease.Close(context.WithoutCancel(ctx)))
 	}

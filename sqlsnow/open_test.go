@@ -9,13 +9,14 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-var shop = sqlsnow.Namespace{Name: "shop", Layout: snow.Default(), Workers: 100}
+var shop = sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout(), Workers: 100}
 
 // silent leases without a log.
 var silent = sqlsnow.LeaseConfig{Logger: slog.New(slog.DiscardHandler)}
@@ -44,6 +45,7 @@ func TestOpen(t *testing.T) {
 		"refuses":              openRefuses,
 		"context that ended":   openEnded,
 		"waits":                openWaits,
+		"generator":            openGenerator,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, server, server.DSN(server.CreateDatabase(t))) })
 	}
@@ -149,6 +151,37 @@ func openEnded(t *testing.T, _ *dbtest.Server, dsn string) {
 	}
 	if got := answer(t, db, ours); got != "" {
 		t.Errorf("made the tables %s", got)
+	}
+}
+
+// Open configures the generator; Acquire refuses what it would not use.
+func openGenerator(t *testing.T, _ *dbtest.Server, dsn string) {
+	db, config := openMySQL(t, dsn), silent
+	config.Generator = snow.Config{MaxAhead: 7 * time.Millisecond}
+	_, lease, err := sqlsnow.Open(t.Context(), db, sqlsnow.MySQL, shop, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := snow.NewGenerator(lease, config.Generator); err != nil {
+		t.Errorf("another generator with the same settings: %v", err)
+	}
+	var field *snow.FieldError
+	if _, err := snow.NewGenerator(lease, snow.Config{}); !errors.As(err, &field) || field.Field != "MaxAhead" {
+		t.Errorf("another generator with other settings: got %v, want a FieldError of MaxAhead", err)
+	}
+	if err := lease.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	config.Namespace = shop.Name
+	if _, err := sqlsnow.Acquire(t.Context(), db, sqlsnow.MySQL, config); !errors.As(err, &field) || field.Field != "Generator" {
+		t.Errorf("Acquire with a generator: got %v, want a FieldError of Generator", err)
+	}
+	config.Generator = snow.Config{MaxAhead: time.Hour}
+	if _, _, err := sqlsnow.Open(t.Context(), db, sqlsnow.MySQL, shop, config); !errors.As(err, &field) || field.Field != "MaxAhead" {
+		t.Errorf("a MaxAhead of an hour: got %v, want a FieldError of MaxAhead", err)
+	}
+	if got := answer(t, db, "SELECT COUNT(*) FROM snow_workers WHERE state <> 0"); got != "0" {
+		t.Errorf("%s numbers are leased, want none", got)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 func TestFenceRefuses(t *testing.T) {
-	l := snow.Default()
+	l := snow.DefaultLayout()
 	s := &scripted{layout: l}
 	db := s.open()
 	defer db.Close()
@@ -39,14 +39,14 @@ func TestFenceRefuses(t *testing.T) {
 // After ctx has ended, a reply may come from a wait that was cut short.
 func TestReplyAfterTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &scripted{layout: snow.Default(), before: cancel}
+	s := &scripted{layout: snow.DefaultLayout(), before: cancel}
 	db := s.open()
 	defer db.Close()
 	e, err := dbserver.For(MySQL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	params, err := Namespace{Name: "n", Layout: s.layout}.params()
+	params, err := Namespace{Name: "n", Layout: s.layout}.Params()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestReplicasOfStatements(t *testing.T) {
 	name := primary.CreateDatabase(t)
 	db, copied := contractdb.Open(t, "mysql", primary.DSN(name)), contractdb.Open(t, "mysql", replica.DSN(name))
 	ctx := t.Context()
-	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 4}
 	for _, err := range []error{sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)} {
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func contents(t *testing.T, db *sql.DB, table string) string {
 func TestReadOnlyForAdministrators(t *testing.T) {
 	server := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog")
 	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
-	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
+	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 4}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestReadOnlyForAdministrators(t *testing.T) {
 		"Close":          lease.Close(ctx),
 		"Reserve":        reserved,
 		"Fence":          sqlsnow.Fence(ctx, db, sqlsnow.MySQL, "orders"),
-		"Init":           sqlsnow.Init(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "other", Layout: snow.Default()}),
+		"Init":           sqlsnow.Init(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "other", Layout: snow.DefaultLayout()}),
 		"segments.Raise": segments.Raise(ctx, db, sqlsnow.MySQL, "orders", 5000),
 	} {
 		if !errors.Is(err, sqlsnow.ErrReadOnly) {
@@ -161,7 +161,7 @@ func TestReadOnlySessionsLeaveThePool(t *testing.T) {
 	dsn := server.DSN(server.CreateDatabase(t))
 	db, admin := contractdb.Open(t, "mysql", dsn), contractdb.Open(t, "mysql", dsn)
 	db.SetMaxOpenConns(1)
-	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
+	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 4}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestTriggersOnMariaDB(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
 	ctx := t.Context()
-	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 2}
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 2}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
 	}

@@ -6,23 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/names"
 	"github.com/shardsnow/snow/internal/registry"
 	"github.com/shardsnow/snow/internal/retry"
+	"github.com/shardsnow/snow/lease"
 )
 
 // A Reservation is a worker number that is never leased.
-type Reservation struct {
-	Worker uint64
-	Layout snow.Layout // of the namespace
-	UUID   string      // of the namespace: a namespace that was made anew has another one, a restored one has the same
-}
+type Reservation = lease.Reservation
 
 // Reserve takes the highest worker number that was never leased, and gives it to
 // holder for ever. All of its ticks are the holder's, also ticks of the past, for
@@ -98,18 +93,15 @@ func Reservable(ctx context.Context, db *sql.DB, d Dialect, namespace, holder st
 	if err != nil {
 		return Reservation{Layout: r.Params.Layout, UUID: r.Params.UUID}, fmt.Errorf("sqlsnow: look for a worker of namespace %q: %w", namespace, exported(r.Engine, "reserve", err))
 	}
-	return Reservation{uint64(worker), r.Params.Layout, r.Params.UUID}, nil
+	return Reservation{Worker: uint64(worker), Layout: r.Params.Layout, UUID: r.Params.UUID}, nil
 }
 
 // An attempt returns a number, or how long to wait before the next one.
 type attempt func(ctx context.Context, r *registry.Reservation) (worker int64, wait time.Duration, err error)
 
 func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder string, try attempt) (Reservation, error) {
-	if holder == "" || len(holder) > 255 || !utf8.ValidString(holder) || strings.ContainsFunc(holder, unicode.IsControl) || strings.HasSuffix(holder, " ") {
-		return Reservation{}, &snow.FieldError{
-			Field: "holder", Value: fmt.Sprintf("%q", holder[:min(len(holder), 80)]),
-			Bound: "want 1 to 255 bytes of UTF-8 without control characters, and no space at the end",
-		}
+	if err := names.CheckHolder(holder); err != nil {
+		return Reservation{}, err
 	}
 	r, err := open(ctx, db, d, namespace)
 	if err != nil {
@@ -125,7 +117,7 @@ func reserve(ctx context.Context, db *sql.DB, d Dialect, namespace, holder strin
 			}
 			var worker int64
 			if worker, wait, err = try(ctx, reservation); err == nil && wait == 0 {
-				return Reservation{uint64(worker), r.Params.Layout, r.Params.UUID}, nil
+				return Reservation{Worker: uint64(worker), Layout: r.Params.Layout, UUID: r.Params.UUID}, nil
 			}
 		}
 		if err != nil {

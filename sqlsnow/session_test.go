@@ -26,7 +26,7 @@ func TestChainedTransactions(t *testing.T) {
 	dsn := server.DSN(server.CreateDatabase(t))
 	db := contractdb.Open(t, "mysql", dsn+"&completion_type=CHAIN")
 	db.SetMaxOpenConns(1)
-	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
+	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 4}
 	cfg := sqlsnow.LeaseConfig{Namespace: "orders", Logger: slog.New(slog.DiscardHandler)}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestIsolationInATransaction(t *testing.T) {
 func TestSessionWithoutBinaryLog(t *testing.T) {
 	server := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog")
 	dsn := server.DSN(server.CreateDatabase(t))
-	db, ns := contractdb.Open(t, "mysql", dsn), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
+	db, ns := contractdb.Open(t, "mysql", dsn), sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 4}
 	if err := errors.Join(sqlsnow.Migrate(t.Context(), db, sqlsnow.MySQL), sqlsnow.Init(t.Context(), db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func quietly(namespace string) sqlsnow.LeaseConfig {
 func TestStarvedPool(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
-	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
+	ctx, ns := t.Context(), sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 4}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.MySQL), sqlsnow.Init(ctx, db, sqlsnow.MySQL, ns)); err != nil {
 		t.Fatal(err)
 	}

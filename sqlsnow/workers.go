@@ -4,56 +4,29 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strconv"
-	"time"
 
 	"github.com/shardsnow/snow/internal/dbserver"
+	"github.com/shardsnow/snow/internal/leases"
 	"github.com/shardsnow/snow/internal/names"
 	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/internal/registry"
+	"github.com/shardsnow/snow/lease"
 )
 
 // A WorkerState says what a worker number is used for.
-type WorkerState int
+type WorkerState = lease.WorkerState
 
 // The states.
 const (
-	Free     = WorkerState(protocol.Free)     // nobody has it; the next window begins at Ceiling or later
-	Claimed  = WorkerState(protocol.Claimed)  // a process waits for its first window (LossWindow > 0)
-	Granted  = WorkerState(protocol.Granted)  // a process has, or had, the window from Floor to Ceiling
-	Reserved = WorkerState(protocol.Reserved) // never leased
+	Free     = lease.Free     // nobody has it; the next window begins at Ceiling or later
+	Claimed  = lease.Claimed  // a process waits for its first window (LossWindow > 0)
+	Granted  = lease.Granted  // a process has, or had, the window from Floor to Ceiling
+	Reserved = lease.Reserved // never leased
 )
-
-// String returns "free", "claimed", "granted" or "reserved".
-func (s WorkerState) String() string {
-	names := [...]string{"free", "claimed", "granted", "reserved"}
-	if s < 0 || int(s) >= len(names) {
-		return "WorkerState(" + strconv.Itoa(int(s)) + ")"
-	}
-	return names[s]
-}
 
 // A WorkerInfo says who holds a worker number, and until when. Times are the
 // database's.
-type WorkerInfo struct {
-	Worker uint64
-	State  WorkerState
-	Holder string    // see LeaseConfig.Holder; for a free number, the last holder
-	Fence  int64     // how often the number was leased
-	Floor  time.Time // the start of the last window; after Fence, the earliest start of the next one
-	// its end: no id of this number is later. If it is past and the row is Granted, the holder is gone or can't reach
-	// the database
-	Ceiling time.Time
-	Claimed time.Time // when the holder took the number; zero if nobody ever did
-	Renewed time.Time // when the holder last wrote the row; zero if nobody ever did
-	// if the number is granted and not renewed by then, its holder is late: it is gone or can't reach the database;
-	// else zero
-	RenewBy time.Time
-
-	// Leasable is when another process can lease the number, if nobody renews or leases it before. A time that is past
-	// means now. It is zero for a reserved number.
-	Leasable time.Time
-}
+type WorkerInfo = lease.WorkerInfo
 
 // Workers returns all worker numbers of a namespace, in ascending order. It
 // takes no lock and may be called at any time. It returns the errors of [Acquire].
@@ -76,22 +49,9 @@ func workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]Wo
 	}
 	all := make([]WorkerInfo, len(rows))
 	for i, row := range rows {
-		all[i] = WorkerInfo{
-			Worker: uint64(row.Number), State: WorkerState(row.State), Holder: row.Holder, Fence: row.Fence,
-			Floor: r.Params.TimeOf(row.Floor), Ceiling: r.Params.TimeOf(row.Ceiling),
-		}
-		if row.Claimed != 0 {
-			all[i].Claimed = time.UnixMilli(row.Claimed).UTC()
-		}
-		if row.Renewed != 0 {
-			all[i].Renewed = time.UnixMilli(row.Renewed).UTC()
-		}
-		if row.State == protocol.Granted {
-			all[i].RenewBy = all[i].Renewed.Add(r.Params.Late())
-		}
-		if row.State != protocol.Reserved {
-			all[i].Leasable = r.Params.Leasable(row.State, row.Ceiling, row.Claimed).UTC()
-		}
+		all[i] = leases.Info(&r.Params, row.Number, protocol.Row{
+			State: row.State, Fence: row.Fence, Floor: row.Floor, Ceiling: row.Ceiling, Claimed: row.Claimed, Holder: row.Holder,
+		}, row.Renewed)
 	}
 	return all, nil
 }

@@ -116,10 +116,13 @@ func (r *run) start(ctx context.Context, n int) (Start, error) {
 	trips, took := r.store.roundTrips(), newTimes()
 	first := len(r.leases)
 	leases := make([]lease, n)
+	slots := make(chan struct{}, connections) // a process waits for a connection, and keeps it until it has a number
 	var all sync.WaitGroup
 	for i := range leases {
 		all.Go(func() {
 			begin := time.Now()
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			l, err := r.store.acquire(ctx, func(e sqlsnow.LeaseEvent) { r.told(first+i, e) })
 			if err != nil {
 				cancel(err)

@@ -91,7 +91,7 @@ func (p product) start(ctx context.Context, tb testing.TB, opts Options) (store,
 		d.pools[i].SetMaxOpenConns(connections / pools)
 		d.pools[i].SetMaxIdleConns(connections / pools)
 	}
-	layout, err := snow.NewLayout(snow.Default().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 15, Sequence: 7})
+	layout, err := snow.NewLayout(snow.DefaultLayout().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 15, Sequence: 7})
 	if err != nil {
 		return nil, errors.Join(err, d.end())
 	}

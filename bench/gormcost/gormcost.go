@@ -96,7 +96,7 @@ func Measure(ctx context.Context, opts Options) (Result, error) {
 }
 
 func (o Options) measure(ctx context.Context, dsn string) (result Result, err error) {
-	worker, err := snow.Fixed(snow.Default(), 0, 0)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 0)
 	if err != nil {
 		return result, err
 	}

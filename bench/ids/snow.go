@@ -25,7 +25,7 @@ const (
 // cancellable, as in servers.
 func snowGenerators(cancellable context.Context) []Generator {
 	background := context.Background()
-	def := func() (snow.Layout, error) { return snow.Default(), nil }
+	def := func() (snow.Layout, error) { return snow.DefaultLayout(), nil }
 	wide := func(b snow.Bits) func() (snow.Layout, error) {
 		return func() (snow.Layout, error) {
 			return snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, b)
@@ -34,7 +34,7 @@ func snowGenerators(cancellable context.Context) []Generator {
 	twenty := wide(snow.Bits{Timestamp: 41, Worker: 2, Sequence: 20})
 	lanes := wide(snow.Bits{Timestamp: 41, Worker: 2, Sequence: 20, Lane: 4, Span: 20})
 	twentyFour := wide(snow.Bits{Timestamp: 39, Sequence: 24})
-	perSecond := snow.Default().PerSecond()
+	perSecond := snow.DefaultLayout().PerSecond()
 	list := []Generator{
 		{Name: SnowNext, Format: "41+10+12", PerSecond: perSecond, New: snowNext(background, def)},
 		{Name: SnowFill64, Format: "41+10+12", PerSecond: perSecond, PerCall: 64, New: snowFill(def, 64)},
@@ -56,7 +56,7 @@ func newSnow(layout func() (snow.Layout, error)) (*snow.Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := snow.Fixed(l, 0, 0)
+	w, err := snow.Fixed(l, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ type textBench struct {
 }
 
 func newTextBench(ctx context.Context) (*textBench, error) {
-	g, err := newSnow(func() (snow.Layout, error) { return snow.Default(), nil })
+	g, err := newSnow(func() (snow.Layout, error) { return snow.DefaultLayout(), nil })
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func world(ctx context.Context, tb testing.TB, server *dbtest.Server, p *plan.Pl
 		err = sqlsnow.Migrate(ctx, db, sqlsnow.MySQL)
 	}
 	if err == nil {
-		err = sqlsnow.Init(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "bench", Layout: snow.Default(), Workers: 8})
+		err = sqlsnow.Init(ctx, db, sqlsnow.MySQL, sqlsnow.Namespace{Name: "bench", Layout: snow.DefaultLayout(), Workers: 8})
 	}
 	for _, text := range statements {
 		if err == nil {

@@ -26,15 +26,17 @@ const (
 	GapFree    = "gap-free"
 	GapFreeOwn = "gap-free, a counter for each connection"
 	Fast       = "fast"
+	FastLossy  = "fast, LossWindow 5 s"
 )
 
 // Ways are all ways, in the order of the report.
-var Ways = []string{Plain, GapFree, GapFreeOwn, Fast}
+var Ways = []string{Plain, GapFree, GapFreeOwn, Fast, FastLossy}
 
 // Options say how much to measure. The zero value is a full run of some minutes.
 type Options struct {
-	Turns    int // of each way; zero means 20
-	Rows     int // of each turn; zero means 1000
+	Turns    int           // of each way; zero means 20
+	Rows     int           // of each turn; zero means 1000
+	Loss     time.Duration // the LossWindow of FastLossy; zero means 5 s
 	Progress func(line string)
 }
 
@@ -53,6 +55,9 @@ func Measure(ctx context.Context, opts Options) (all []Result, err error) {
 	}
 	if opts.Rows <= 0 {
 		opts.Rows = 1000
+	}
+	if opts.Loss <= 0 {
+		opts.Loss = 5 * time.Second
 	}
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
@@ -90,7 +95,7 @@ func (e engine) measure(ctx context.Context, tb testing.TB, connections int, opt
 	defer db.Close()
 	db.SetMaxOpenConns(connections + 1) // one for blocks of the fast way
 	db.SetMaxIdleConns(connections + 1)
-	w := &work{engine: e, db: db, connections: connections}
+	w := &work{engine: e, db: db, connections: connections, loss: opts.Loss}
 	if err := w.open(ctx); err != nil {
 		return nil, err
 	}
@@ -118,9 +123,11 @@ type work struct {
 	engine
 	db          *sql.DB
 	connections int
+	loss        time.Duration
 	made        atomic.Int64
 	gapFree     *numbers.GapFree
 	fast        *numbers.Fast
+	fastLossy   *numbers.Fast
 }
 
 func (w *work) open(ctx context.Context) error {
@@ -137,7 +144,13 @@ func (w *work) open(ctx context.Context) error {
 	}
 	cfg.Series, cfg.Pattern = "fast", "fast/{yyyy}-{00000000}"
 	fast, err := numbers.OpenFast(ctx, w.db, w.dialect, numbers.FastConfig{Config: cfg, Step: 1000})
-	w.gapFree, w.fast = gapFree, fast
+	if err != nil {
+		return err
+	}
+	cfg.Series, cfg.Pattern = "lossy", "lossy/{yyyy}-{00000000}"
+	// Blocks last longer than the window, so only the turn that warms up waits.
+	lossy, err := numbers.OpenFast(ctx, w.db, w.dialect, numbers.FastConfig{Config: cfg, Step: 10_000, LossWindow: w.loss})
+	w.gapFree, w.fast, w.fastLossy = gapFree, fast, lossy
 	return err
 }
 
@@ -161,10 +174,14 @@ func (w *work) store(ctx context.Context, way string, n int) error {
 func (w *work) one(ctx context.Context, way string, connection int) error {
 	number := fmt.Sprintf("plain/%012d", w.made.Add(1))
 	var err error
-	if way == Fast {
-		if number, err = w.fast.Next(ctx); err != nil {
-			return err
-		}
+	switch way {
+	case Fast:
+		number, err = w.fast.Next(ctx)
+	case FastLossy:
+		number, err = w.fastLossy.Next(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestMeasure(t *testing.T) {
-	all, err := numbercost.Measure(t.Context(), numbercost.Options{Turns: 1, Rows: 20})
+	all, err := numbercost.Measure(t.Context(), numbercost.Options{Turns: 1, Rows: 20, Loss: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

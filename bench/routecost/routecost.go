@@ -219,7 +219,7 @@ func open(delays []time.Duration) (plain, routed *gorm.DB, closeAll func(), err 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	worker, err := snow.Fixed(layout, 0, 7)
+	worker, err := snow.Fixed(layout, 7)
 	if err != nil {
 		return nil, nil, nil, err
 	}

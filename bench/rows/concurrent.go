@@ -89,7 +89,7 @@ type concurrentKey struct {
 
 var concurrentKeys = []concurrentKey{
 	{name: AutoIncrement, fill: func(int) (fill, error) { return nil, nil }},
-	{name: Snow, fill: func(c int) (fill, error) { return worker(snow.Default(), c, snow.Config{}) }},
+	{name: Snow, fill: func(c int) (fill, error) { return worker(snow.DefaultLayout(), c, snow.Config{}) }},
 	{name: Clustered, fill: func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{}) }},
 	{name: OneProcess, fill: func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{}) }, common: true},
 	{name: OneLane, fill: func(c int) (fill, error) { return worker(snow.Clustered(), c, snow.Config{OneLane: true}) }},
@@ -103,7 +103,7 @@ func (e *engine) concurrentKeys() []concurrentKey {
 }
 
 func worker(l snow.Layout, number int, cfg snow.Config) (fill, error) {
-	w, err := snow.Fixed(l, 0, uint64(number))
+	w, err := snow.Fixed(l, uint64(number))
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ const (
 // The keys, as in [Result].Key.
 const (
 	AutoIncrement = "auto-increment"               // numbers that the database counts; they are not read back
-	Snow          = "snow"                         // snow.Default(), a Fill for each statement
+	Snow          = "snow"                         // snow.DefaultLayout(), a Fill for each statement
 	Clustered     = "snow, clustered"              // snow.Clustered(), for [Concurrently] only
 	OneProcess    = "snow, clustered, one process" // the same, with one generator for all connections
 	// the same with Config.OneLane, for [Concurrently] on PostgreSQL only
@@ -139,7 +139,7 @@ func (o Options) measure(ctx context.Context) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	worker, err := snow.Fixed(snow.Default(), 0, 0)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 0)
 	if err != nil {
 		return nil, err
 	}

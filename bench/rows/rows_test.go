@@ -16,7 +16,7 @@ import (
 
 func testKeys(t *testing.T) []key {
 	t.Helper()
-	worker, err := snow.Fixed(snow.Default(), 0, 0)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func (o Options) turn(ctx context.Context, e *engine) (t Turn, err error) {
 	if o.Rows == 0 {
 		o.Rows = defaultRows
 	}
-	worker, err := snow.Fixed(snow.Default(), 0, 0)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 0)
 	if err != nil {
 		return t, err
 	}

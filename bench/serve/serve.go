@@ -176,7 +176,7 @@ func (o Options) measure(ctx context.Context, dsn string) (result Result, err er
 
 // handler returns the service over a generator of one worker.
 func handler() (http.Handler, error) {
-	worker, err := snow.Fixed(snow.Default(), 0, 0)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 0)
 	if err != nil {
 		return nil, err
 	}

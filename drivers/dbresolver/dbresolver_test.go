@@ -79,7 +79,7 @@ func openShop(t *testing.T, o order, cfg gorm.Config, apart bool, tables ...any)
 	for _, db := range []*gorm.DB{s.first, s.source, s.replica} {
 		check(t, db.AutoMigrate(&Order{}, &Line{}))
 	}
-	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 7)
 	check(t, err)
 	keys, err := snow.NewGenerator(worker, snow.Config{})
 	check(t, err)

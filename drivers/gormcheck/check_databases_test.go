@@ -21,6 +21,8 @@ import (
 // counter is a source without a layout.
 type counter struct{}
 
+func (counter) Next(context.Context) (snow.ID, error) { return 1, nil }
+
 func (counter) Fill(_ context.Context, ids []snow.ID) error {
 	for i := range ids {
 		ids[i] = snow.ID(i + 1)

@@ -128,7 +128,7 @@ func findings(t *testing.T, err error) (places []string) {
 func TestCheck(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		db := d.open(t, gorm.Config{}).WithContext(t.Context())
-		layout, err := snow.NewLayout(snow.Default().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4})
+		layout, err := snow.NewLayout(snow.DefaultLayout().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -432,7 +432,7 @@ func shardedTable(buyer string) string {
 
 func idAt(t *testing.T, at time.Time) snow.ID {
 	t.Helper()
-	id, err := snow.Default().Compose(snow.Parts{Time: at, Worker: 3})
+	id, err := snow.DefaultLayout().Compose(snow.Parts{Time: at, Worker: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,12 +26,12 @@ import (
 // newGenerator returns a generator for a worker number that nobody else has.
 func newGenerator(tb testing.TB) *snow.Generator {
 	tb.Helper()
-	return newGeneratorOf(tb, snow.Default())
+	return newGeneratorOf(tb, snow.DefaultLayout())
 }
 
 func newGeneratorOf(tb testing.TB, layout snow.Layout) *snow.Generator {
 	tb.Helper()
-	worker, err := snow.Fixed(layout, 0, 7)
+	worker, err := snow.Fixed(layout, 7)
 	if err != nil {
 		tb.Fatal(err)
 	}

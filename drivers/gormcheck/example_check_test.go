@@ -29,7 +29,7 @@ func Example_check() {
 		log.Fatal(err)
 	}
 	defer pool.Close()
-	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 7)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func Example_shards() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	worker, err := snow.Fixed(layout, 0, 7)
+	worker, err := snow.Fixed(layout, 7)
 	if err != nil {
 		log.Fatal(err)
 	}

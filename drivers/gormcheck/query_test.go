@@ -27,7 +27,7 @@ type owner struct {
 }
 
 // Pages and ranges are compared with a sorted slice.
-func TestQueries(t *testing.T) { testQueries(t, snow.Default()) }
+func TestQueries(t *testing.T) { testQueries(t, snow.DefaultLayout()) }
 
 // With lanes, a time range is up to 127 ranges of keys.
 func TestQueriesInLanes(t *testing.T) { testQueries(t, snow.Clustered()) }

@@ -33,7 +33,7 @@ func TestPostgreSQLWithoutSync(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, loss := range []time.Duration{0, time.Minute} {
-		ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), LossWindow: loss}
+		ns := sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), LossWindow: loss}
 		if err := sqlsnow.Init(t.Context(), db, sqlsnow.Postgres, ns); !errors.Is(err, sqlsnow.ErrNotDurable) {
 			t.Errorf("Init with a LossWindow of %v: got %v, want %v", loss, err, sqlsnow.ErrNotDurable)
 		}

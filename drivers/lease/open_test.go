@@ -30,7 +30,7 @@ func TestOpenSQLite(t *testing.T) {
 func openFifty(t *testing.T, m migration) {
 	t.Helper()
 	const processes, each = 50, 100
-	ns := sqlsnow.Namespace{Name: "shop", Layout: snow.Default(), Workers: 100}
+	ns := sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout(), Workers: 100}
 	start := make(chan struct{})
 	var mu sync.Mutex
 	workers, ids := make(map[uint64]bool), make(map[snow.ID]bool)

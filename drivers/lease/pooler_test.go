@@ -24,7 +24,7 @@ func TestPgBouncer(t *testing.T) {
 	direct := contractdb.Open(t, "pgx", server.DSN(name))
 	defer direct.Close()
 	ctx := t.Context()
-	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 16}
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 16}
 	if err := errors.Join(sqlsnow.Migrate(ctx, direct, sqlsnow.Postgres), sqlsnow.Init(ctx, direct, sqlsnow.Postgres, ns)); err != nil {
 		t.Fatal(err)
 	}

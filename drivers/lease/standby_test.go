@@ -29,7 +29,7 @@ func TestSynchronousStandby(t *testing.T) {
 	defer admin.Close()
 	defer committer.Close()
 	ctx := t.Context()
-	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 4}
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 4}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, sqlsnow.Postgres), sqlsnow.Init(ctx, db, sqlsnow.Postgres, ns)); err != nil {
 		t.Fatal(err)
 	}

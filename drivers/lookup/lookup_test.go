@@ -41,7 +41,7 @@ func newUsers(t *testing.T, product string) *users {
 	t.Helper()
 	layout, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4})
 	check(t, err)
-	worker, err := snow.Fixed(layout, 0, 1)
+	worker, err := snow.Fixed(layout, 1)
 	check(t, err)
 	keys, err := snow.NewGenerator(worker, snow.Config{})
 	check(t, err)

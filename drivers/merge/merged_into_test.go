@@ -44,7 +44,7 @@ func accounts(t *testing.T, e mergetest.Engine) {
 		"INSERT INTO bank VALUES (2, 'ore', 20), (2, 'gem', 3), (1, 'ore', 4)", "INSERT INTO heroes VALUES (1, 0, 'B0'), (1, 1, 'B1'), (2, 0, 'A0'), (2, 1, 'A1')")...)
 	if err := errors.Join(
 		sqlsnow.Migrate(t.Context(), target, e.Dialect),
-		sqlsnow.Init(t.Context(), target, e.Dialect, sqlsnow.Namespace{Name: "game", Layout: snow.Default(), Workers: 4}),
+		sqlsnow.Init(t.Context(), target, e.Dialect, sqlsnow.Namespace{Name: "game", Layout: snow.DefaultLayout(), Workers: 4}),
 	); err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func oldNames(t *testing.T, e mergetest.Engine) {
 	}
 	if err := errors.Join(
 		sqlsnow.Migrate(t.Context(), target, e.Dialect),
-		sqlsnow.Init(t.Context(), target, e.Dialect, sqlsnow.Namespace{Name: "game", Layout: snow.Default(), Workers: 4}),
+		sqlsnow.Init(t.Context(), target, e.Dialect, sqlsnow.Namespace{Name: "game", Layout: snow.DefaultLayout(), Workers: 4}),
 	); err != nil {
 		t.Fatal(err)
 	}

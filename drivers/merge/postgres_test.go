@@ -41,7 +41,7 @@ func execute(t *testing.T, db *sql.DB, game bool, statements ...string) {
 	}
 	if err := errors.Join(
 		sqlsnow.Migrate(t.Context(), db, sqlsnow.Postgres),
-		sqlsnow.Init(t.Context(), db, sqlsnow.Postgres, sqlsnow.Namespace{Name: "game", Layout: snow.Default(), Workers: 4}),
+		sqlsnow.Init(t.Context(), db, sqlsnow.Postgres, sqlsnow.Namespace{Name: "game", Layout: snow.DefaultLayout(), Workers: 4}),
 	); err != nil {
 		t.Fatal(err)
 	}

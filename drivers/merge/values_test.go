@@ -28,7 +28,7 @@ func transfer(t *testing.T, d sqlsnow.Dialect, open func() *sql.DB, statements .
 	if err := sqlsnow.Migrate(t.Context(), target, d); err != nil {
 		t.Fatal(err)
 	}
-	if err := sqlsnow.Init(t.Context(), target, d, sqlsnow.Namespace{Name: "game", Layout: snow.Default(), Workers: 4}); err != nil {
+	if err := sqlsnow.Init(t.Context(), target, d, sqlsnow.Namespace{Name: "game", Layout: snow.DefaultLayout(), Workers: 4}); err != nil {
 		t.Fatal(err)
 	}
 	sources := []merge.Source{{Name: "s1", DB: source}}

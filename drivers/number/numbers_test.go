@@ -46,3 +46,8 @@ func TestNumbersOnSQLite(t *testing.T) {
 func TestNumbersChild(t *testing.T) {
 	numbertest.Child(t, map[string]sqlsnow.Dialect{"pgx": sqlsnow.Postgres, "sqlite3": sqlsnow.SQLite})
 }
+
+// A standby takes over that lacks commits.
+func TestNumbersFailoverOnPostgreSQL(t *testing.T) {
+	numbertest.RunFailover(t, postgres(nil), func(t *testing.T) *dbtest.Server { return dbtest.Postgres(t) })
+}

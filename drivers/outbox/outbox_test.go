@@ -129,7 +129,7 @@ func (s server) exec(t *testing.T, statements ...string) {
 // write inserts messages from many programs: each makes its id, does other work, and then inserts it in a transaction.
 func (s server) write(t *testing.T) (written []snow.ID) {
 	t.Helper()
-	worker, err := snow.Fixed(snow.Default(), 0, 1)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

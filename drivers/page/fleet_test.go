@@ -27,7 +27,7 @@ func fleets() []fleet {
 // spaces returns the namespaces of the fleets.
 func spaces() (all []sqlsnow.Namespace) {
 	for _, f := range fleets() {
-		all = append(all, sqlsnow.Namespace{Name: f.name, Layout: snow.Default()})
+		all = append(all, sqlsnow.Namespace{Name: f.name, Layout: snow.DefaultLayout()})
 	}
 	return all
 }
@@ -71,7 +71,7 @@ func (d database) occupy(t *testing.T) {
 		return
 	}
 	defer func() { _ = tx.Rollback() }()
-	layout := snow.Default()
+	layout := snow.DefaultLayout()
 	tick := func(at time.Time) int64 { return int64(at.Sub(layout.Epoch()) / layout.Tick()) }
 	put := func(namespace string, number, state int, claimed, renewed, ceiling time.Time, holder string) {
 		mark := func(i int) string {

@@ -104,7 +104,7 @@ func TestPage(t *testing.T) {
 			t.Parallel()
 			b := newBrowser(t)
 			// A killed process is late 21 s after it renewed last, and its number is free 9 s later.
-			shop := sqlsnow.Namespace{Name: "shop", Layout: snow.Default(), Workers: 6, Window: 30 * time.Second, PinnedWindow: 30 * time.Second}
+			shop := sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout(), Workers: 6, Window: 30 * time.Second, PinnedWindow: 30 * time.Second}
 			testPage(t, b, newDatabase(t, dialect, shop))
 		})
 	}

@@ -73,7 +73,7 @@ type world struct {
 // newWorld returns a world of empty databases of a product.
 func newWorld(t testing.TB, product string, n int, options ...func(*gorm.Config)) world {
 	t.Helper()
-	worker, err := snow.Fixed(layout(t), 0, 7)
+	worker, err := snow.Fixed(layout(t), 7)
 	check(t, err)
 	keys, err := snow.NewGenerator(worker, snow.Config{})
 	check(t, err)

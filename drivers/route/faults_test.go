@@ -37,7 +37,7 @@ var both = []string{"mariadb", "postgres"}
 func clusters(t *testing.T, products []string, test func(t *testing.T, c cluster)) {
 	for _, product := range products {
 		t.Run(product, func(t *testing.T) {
-			worker, err := snow.Fixed(layout(t), 0, 7)
+			worker, err := snow.Fixed(layout(t), 7)
 			check(t, err)
 			keys, err := snow.NewGenerator(worker, snow.Config{})
 			check(t, err)

@@ -23,7 +23,7 @@ import (
 func TestReplica(t *testing.T) {
 	primary := dbtest.MariaDB(t, "server-id=1", "log-bin=binlog")
 	server := primary.Replica(t)
-	worker, err := snow.Fixed(layout(t), 0, 7)
+	worker, err := snow.Fixed(layout(t), 7)
 	check(t, err)
 	keys, err := snow.NewGenerator(worker, snow.Config{})
 	check(t, err)

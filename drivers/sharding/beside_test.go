@@ -226,7 +226,7 @@ func TestBeside(t *testing.T) {
 		return db
 	}
 	const columns = " (id BIGINT NOT NULL PRIMARY KEY, buyer_id BIGINT NOT NULL, code VARCHAR(40) UNIQUE)"
-	worker, err := snow.Fixed(layout, 0, 1)
+	worker, err := snow.Fixed(layout, 1)
 	check(t, err)
 	keys, err := snow.NewGenerator(worker, snow.Config{})
 	check(t, err)

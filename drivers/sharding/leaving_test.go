@@ -65,7 +65,7 @@ func move(ctx context.Context, from, db *gorm.DB, table string) error {
 // leavingShards returns a router over two new databases of a server.
 func leavingShards(t *testing.T, server *dbtest.Server, layout snow.Layout, models ...any) (db *gorm.DB, databases []*gorm.DB, names []string) {
 	t.Helper()
-	worker, err := snow.Fixed(layout, 0, 1)
+	worker, err := snow.Fixed(layout, 1)
 	check(t, err)
 	keys, err := snow.NewGenerator(worker, snow.Config{})
 	check(t, err)
@@ -92,7 +92,7 @@ func leavingShards(t *testing.T, server *dbtest.Server, layout snow.Layout, mode
 
 func leavingLayout(t *testing.T) snow.Layout {
 	t.Helper()
-	layout, err := snow.NewLayout(snow.Default().Epoch(), snow.Default().Tick(), snow.Bits{Timestamp: 41, Worker: 8, Sequence: 12, Shard: 2})
+	layout, err := snow.NewLayout(snow.DefaultLayout().Epoch(), snow.DefaultLayout().Tick(), snow.Bits{Timestamp: 41, Worker: 8, Sequence: 12, Shard: 2})
 	check(t, err)
 	return layout
 }

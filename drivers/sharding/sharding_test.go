@@ -95,9 +95,9 @@ func openShop(t *testing.T, dialector gorm.Dialector, cfg gorm.Config, shardingF
 		check(t, s.plain.Exec("CREATE TABLE orders"+suffix+
 			" (id BIGINT NOT NULL PRIMARY KEY, buyer_id BIGINT NOT NULL, code VARCHAR(40) UNIQUE)").Error)
 	}
-	layout, err := snow.NewLayout(snow.Default().Epoch(), snow.Default().Tick(), snow.Bits{Timestamp: 41, Worker: 8, Sequence: 12, Shard: 2})
+	layout, err := snow.NewLayout(snow.DefaultLayout().Epoch(), snow.DefaultLayout().Tick(), snow.Bits{Timestamp: 41, Worker: 8, Sequence: 12, Shard: 2})
 	check(t, err)
-	worker, err := snow.Fixed(layout, 0, 7)
+	worker, err := snow.Fixed(layout, 7)
 	check(t, err)
 	keys, err := snow.NewGenerator(worker, snow.Config{})
 	check(t, err)

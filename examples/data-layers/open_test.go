@@ -29,7 +29,7 @@ const table = `CREATE TABLE orders (
 
 func newKeys(t *testing.T) *snow.Generator {
 	t.Helper()
-	worker, err := snow.Fixed(snow.Default(), 0, 7)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 7)
 	check(t, err)
 	keys, err := snow.NewGenerator(worker, snow.Config{})
 	check(t, err)

@@ -25,7 +25,7 @@ func TestPgxLease(t *testing.T) {
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	check(t, err)
 	t.Cleanup(pool.Close)
-	ns := sqlsnow.Namespace{Name: "shop", Layout: snow.Default()}
+	ns := sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout()}
 
 	db := stdlib.OpenDB(*config.ConnConfig)
 	db.SetMaxOpenConns(2)

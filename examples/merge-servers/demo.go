@@ -103,7 +103,7 @@ func (d *demo) makeServers(ctx context.Context) error {
 	d.say("s1 and s3 count their own rows with AUTO_INCREMENT. s2 has keys from snow, for which it leased a worker number.\n" +
 		"Players and guilds have names that are taken elsewhere, and refer to each other in a circle. Mails have ids in JSON,\n" +
 		"parties in a list, and the journal in a column that means another table in each row.\n")
-	if err := d.command(ctx, "namespace", "--dialect", d.name, "--target", d.ref[world], "--namespace", game1, "--layout", snow.GameServers().String()); err != nil {
+	if err := d.command(ctx, "namespace", "--dialect", d.name, "--target", d.ref[world], "--namespace", game1, "--layout", snow.GameServers().String(), "--workers", "1024"); err != nil {
 		return err
 	}
 	worker, err := d.lease(ctx)

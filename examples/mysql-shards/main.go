@@ -43,10 +43,10 @@ type Line struct {
 	Item    string  `gorm:"size:200;not null"`
 }
 
-// layout returns the meaning of the bits of a key, which never changes: here for 16 databases at most.
-func layout() (snow.Layout, error) {
-	epoch := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-	return snow.NewLayout(epoch, time.Millisecond, snow.Bits{Timestamp: 41, Worker: 10, Sequence: 8, Shard: 4})
+// ids is the meaning of the keys and of their worker numbers, which never changes: 64 shards, and so 64 databases at
+// most. For replicas that may be promoted, a LossWindow belongs here.
+func ids() sqlsnow.Namespace {
+	return sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultShards()}
 }
 
 func main() {
@@ -97,10 +97,6 @@ func open(ctx context.Context, dsns []string) (db *gorm.DB, closeAll func() erro
 			err = errors.Join(err, closeAll())
 		}
 	}()
-	bits, err := layout()
-	if err != nil {
-		return nil, closeAll, err
-	}
 	var databases []*gorm.DB
 	for i, dsn := range dsns {
 		each, err := gorm.Open(mysql.Open(dsn), &gorm.Config{TranslateError: true})
@@ -121,7 +117,7 @@ func open(ctx context.Context, dsns []string) (db *gorm.DB, closeAll func() erro
 	}
 	pool.SetMaxOpenConns(2)
 	closers = append(closers, pool.Close)
-	keys, lease, err := sqlsnow.Open(ctx, pool, sqlsnow.MySQL, sqlsnow.Namespace{Name: "shop", Layout: bits}, sqlsnow.LeaseConfig{})
+	keys, lease, err := sqlsnow.Open(ctx, pool, sqlsnow.MySQL, ids(), sqlsnow.LeaseConfig{})
 	if err != nil {
 		return nil, closeAll, err
 	}
@@ -131,7 +127,7 @@ func open(ctx context.Context, dsns []string) (db *gorm.DB, closeAll func() erro
 		return lease.Close(ctx)
 	})
 
-	shards, err := snow.NewShards(bits, databases...)
+	shards, err := snow.NewShards(ids().Layout, databases...)
 	if err != nil {
 		return nil, closeAll, err
 	}

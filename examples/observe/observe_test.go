@@ -35,7 +35,7 @@ func openRegistry(t *testing.T) *sql.DB {
 	check(t, err)
 	t.Cleanup(func() { check(t, db.Close()) })
 	check(t, sqlsnow.Migrate(t.Context(), db, sqlsnow.SQLite))
-	check(t, sqlsnow.Init(t.Context(), db, sqlsnow.SQLite, sqlsnow.Namespace{Name: "shop", Layout: snow.Default(), Workers: 4}))
+	check(t, sqlsnow.Init(t.Context(), db, sqlsnow.SQLite, sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout(), Workers: 4}))
 	return db
 }
 

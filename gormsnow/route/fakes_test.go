@@ -93,7 +93,7 @@ func layout(t testing.TB) snow.Layout {
 }
 
 func generator(t testing.TB) *snow.Generator {
-	w, err := snow.Fixed(layout(t), 0, 7)
+	w, err := snow.Fixed(layout(t), 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func exampleLayout() snow.Layout {
 }
 
 func exampleDatabases() []*gorm.DB {
-	worker, err := snow.Fixed(exampleLayout(), 0, 7)
+	worker, err := snow.Fixed(exampleLayout(), 7)
 	check(err)
 	g, err := snow.NewGenerator(worker, snow.Config{})
 	check(err)

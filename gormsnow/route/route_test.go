@@ -144,7 +144,7 @@ func TestOpen(t *testing.T) {
 	if _, err := route.New(nil); err == nil || err.Error() != "route: there are no shards: make them with snow.NewShards" {
 		t.Error(err)
 	}
-	flat, err := snow.NewShards(snow.Default(), shards.At(0))
+	flat, err := snow.NewShards(snow.DefaultLayout(), shards.At(0))
 	if err != nil {
 		t.Fatal(err)
 	}

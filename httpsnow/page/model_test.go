@@ -16,7 +16,7 @@ func today() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
 // spaceOf returns a namespace whose first numbers are held, whose next ones are late, and whose other ones are free.
 func spaceOf(name string, held, late, free int) namespace {
-	n := namespace{Namespace: sqlsnow.Namespace{Name: name, Layout: snow.Default(), Window: 10 * time.Minute, PinnedWindow: 30 * time.Second}}
+	n := namespace{Namespace: sqlsnow.Namespace{Name: name, Layout: snow.DefaultLayout(), Window: 10 * time.Minute, PinnedWindow: 30 * time.Second}}
 	for i := range held + late + free {
 		w := sqlsnow.WorkerInfo{Worker: uint64(i), State: sqlsnow.Free, Leasable: today().Add(-time.Hour)}
 		if i < held+late {

@@ -205,7 +205,7 @@ func TestCounters(t *testing.T) {
 func TestCells(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	n := namespace{Namespace: sqlsnow.Namespace{Name: "shop", Layout: snow.Default(), Window: 10 * time.Minute, PinnedWindow: 30 * time.Second}}
+	n := namespace{Namespace: sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout(), Window: 10 * time.Minute, PinnedWindow: 30 * time.Second}}
 	free := func(first, last uint64) {
 		for i := first; i <= last; i++ {
 			n.workers = append(n.workers, sqlsnow.WorkerInfo{Worker: i, State: sqlsnow.Free, Leasable: now.Add(-time.Hour)})

@@ -70,9 +70,6 @@ const (
 	ForSegments
 )
 
-// LongestLoss is the longest LossWindow of a namespace.
-const LongestLoss = 10 * time.Minute
-
 // A Session is a connection that was checked, and on which a write commits by itself.
 //
 // A connection of a pool may be in a transaction that somebody left open, and a write there may be rolled back

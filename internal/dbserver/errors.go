@@ -30,6 +30,9 @@ func (e *Engine) IsBusy(err error) bool {
 	return class == sqldialect.Busy || class == sqldialect.TooManyConnections
 }
 
+// IsDenied reports whether err says that the account lacks a right, so that another attempt fails as well.
+func (e *Engine) IsDenied(err error) bool { return err != nil && e.Dialect.Classify(err) == sqldialect.Denied }
+
 // Explain adds the meaning of a driver's error to failed, which wraps that error: a sentinel, or what to do about it.
 func (e *Engine) Explain(failed error) error {
 	switch e.Dialect.Classify(failed) {
@@ -39,6 +42,8 @@ func (e *Engine) Explain(failed error) error {
 		return fmt.Errorf("%w (%w)", dberrors.ErrReadOnly, failed)
 	case sqldialect.InTransaction:
 		return fmt.Errorf("%w (%w)", dberrors.ErrInTransaction, failed)
+	case sqldialect.Denied:
+		return fmt.Errorf("%w: docs/databases.md has the rights that the account needs", failed)
 	case sqldialect.NoQuorum:
 		return fmt.Errorf("%w: the node is not in the primary component of its Galera cluster", failed)
 	case sqldialect.StatementMismatch:

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/internal/dberrors"
+	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
@@ -125,13 +126,13 @@ func checkMySQL(ctx context.Context, s *Session) error {
 	case failed != nil:
 		return failed
 	case code == "1568":
-		return cmp.Or(info.Check(LongestLoss), err)
+		return cmp.Or(info.Check(protocol.LongestLoss), err)
 	case info.InTransaction:
 		return dberrors.ErrInTransaction
 	case info.stopped:
 		return errStopped
 	}
-	loss := LongestLoss
+	loss := protocol.LongestLoss
 	if s.use == ForSegments {
 		loss = 0
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/shardsnow/snow"
 )
@@ -30,4 +32,15 @@ func NewUUID() string {
 	_, _ = rand.Read(b[:]) // never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// CheckHolder returns a *snow.FieldError if holder can't be the name of one who reserves a number.
+func CheckHolder(holder string) error {
+	if holder == "" || len(holder) > 255 || !utf8.ValidString(holder) || strings.ContainsFunc(holder, unicode.IsControl) || strings.HasSuffix(holder, " ") {
+		return &snow.FieldError{
+			Field: "holder", Value: fmt.Sprintf("%q", holder[:min(len(holder), 80)]),
+			Bound: "want 1 to 255 bytes of UTF-8 without control characters, and no space at the end",
+		}
+	}
+	return nil
 }

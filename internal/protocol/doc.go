@@ -16,5 +16,8 @@
 //	errors.go        the errors that a machine reports
 //
 // In the tests, sim_world_test.go has the world, sim_process_test.go a process in it, sim_registry_test.go the
-// tables, and sim_mutants_test.go the bugs that the simulation must find.
+// tables, and sim_mutants_test.go the bugs that the simulation must find. In place of the tables, the world may have a
+// store of keys with versions, sim_keys_test.go, with the code of package versioned between it and the processes:
+// sim_client_test.go has the messages to that store, sim_versions_test.go such worlds, sim_versions_mutants_test.go
+// their bugs.
 package protocol

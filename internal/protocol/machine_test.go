@@ -15,7 +15,7 @@ import (
 // ticks away, in a namespace with a loss window or without.
 func holding(t *testing.T, loss time.Duration) (m *Machine, now Reading, tick int64) {
 	t.Helper()
-	params := simParams(snow.Default(), 1024, loss, 10*time.Minute, 30*time.Second)
+	params := simParams(snow.DefaultLayout(), 1024, loss, 10*time.Minute, 30*time.Second)
 	start := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	now = Reading{Mono: time.Hour, Wall: start}
 	m = &Machine{params: params, window: params.Window, random: rand.New(rand.NewPCG(1, 2)), clock: serverClock{maxSkew: DefaultMaxSkew}, owner: NewOwner}

@@ -19,6 +19,9 @@ const (
 	// begin. Its last holder may have made ids ahead of that clock.
 	Slack = 2 * time.Second
 
+	// LongestLoss is the longest LossWindow of a namespace.
+	LongestLoss = 10 * time.Minute
+
 	// eps is how far the clocks of an old and a new primary may be apart.
 	eps = 500 * time.Millisecond
 )

@@ -8,14 +8,13 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dberrors"
-	"github.com/shardsnow/snow/internal/dbserver"
 )
 
 // The raises that a failover can lose never reach beyond the time that the next
 // holder waits. The test adds them up one by one.
 func TestParamsOutlastALoss(t *testing.T) {
 	for _, tick := range []time.Duration{time.Millisecond, 7 * time.Millisecond, 100 * time.Millisecond, time.Second} {
-		for loss := time.Second; loss <= dbserver.LongestLoss; loss += 700 * time.Millisecond {
+		for loss := time.Second; loss <= LongestLoss; loss += 700 * time.Millisecond {
 			c := NewParams(loss, 10*time.Minute, 30*time.Second, tick)
 			raise := (c.Raise + tick - 1) / tick * tick
 			lost := time.Duration(0)
@@ -25,7 +24,7 @@ func TestParamsOutlastALoss(t *testing.T) {
 			if c.Probation <= loss+eps || c.Grace+c.Probation < lost+eps {
 				t.Fatalf("tick %v, loss %v: probation %v and grace %v against %v lost", tick, loss, c.Probation, c.Grace, lost)
 			}
-			c.Layout, c.Workers = snow.Default(), 1024
+			c.Layout, c.Workers = snow.DefaultLayout(), 1024
 			if err := c.Check(); err != nil && tick == time.Millisecond {
 				t.Fatalf("loss %v: %v", loss, err)
 			}
@@ -55,8 +54,8 @@ func TestParamsOutlastALoss(t *testing.T) {
 }
 
 func TestTicks(t *testing.T) {
-	c := Params{Layout: snow.Default()}
-	epoch := snow.Default().Epoch()
+	c := Params{Layout: snow.DefaultLayout()}
+	epoch := snow.DefaultLayout().Epoch()
 	for d, want := range map[time.Duration]int64{0: 0, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2, time.Second: 1000} {
 		if got := c.Ticks(d); got != want {
 			t.Errorf("ticks(%v) = %d, want %d", d, got, want)

@@ -83,15 +83,19 @@ type Request struct {
 // database may have executed the statement, or may still do so.
 type Reply struct {
 	Err     error
-	Failure Failure   // the kind of Err, which decides whether Acquire tries again
-	Changed bool      // the statement changed the row; otherwise it wrote nothing
-	Now     int64     // the database's clock
-	Asked   time.Time // when the statement that read it was sent; the request may have waited for a connection before
-	Unfit   error     // of AskServer: why the server is not fit for leases; nil if it is
-	UUID    string    // of the namespace
-	Free    []FreeRow
-	Row     *Row
-	Census  Census
+	Failure Failure // the kind of Err, which decides whether Acquire tries again
+	Changed bool    // the statement changed the row; otherwise it wrote nothing
+	Now     int64   // the database's clock
+
+	// When the statement that read Now was sent and answered. A request may have waited for a connection before, or done
+	// something else after it. Zero means when the request was sent and answered.
+	Asked, Answered time.Time
+
+	Unfit  error  // of AskServer: why the server is not fit for leases; nil if it is
+	UUID   string // of the namespace
+	Free   []FreeRow
+	Row    *Row
+	Census Census
 }
 
 // A Failure is a kind of error. It says whether another attempt may succeed.

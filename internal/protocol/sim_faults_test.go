@@ -88,6 +88,10 @@ func (w *simWorld) restore() {
 		return
 	}
 	age := w.long()
+	if w.keys != nil {
+		w.restoreKeys(age)
+		return
+	}
 	n := w.registry.lose(w.now - age)
 	w.epoch++
 	w.stepTo(w.symmetric(w.plan.sane))
@@ -106,6 +110,10 @@ func (w *simWorld) restore() {
 
 // fence is Fence, in a process whose clock is as right as any other's.
 func (w *simWorld) fence(done func()) {
+	if w.keys != nil {
+		w.fenceKeys(done)
+		return
+	}
 	local := w.symmetric(w.plan.sane)
 	us := simStart + (w.now + local).Microseconds()
 	if skew := time.Duration(w.us()-us) * time.Microsecond; skew.Abs() > DefaultMaxSkew {
@@ -151,6 +159,9 @@ func (w *simWorld) hunt(p *simProc) {
 	if f.step > 0 {
 		attacks = append(attacks, w.stepAside)
 	}
+	if f.leader > 0 {
+		attacks = append(attacks, w.changeLeader)
+	}
 	for range 1 + w.random.IntN(3) {
 		var when time.Duration
 		if w.chance(0.7) {
@@ -185,6 +196,10 @@ func (w *simWorld) rest() {
 	w.until(w.now + settle)
 	if n := w.counts.losses - losses; n > 0 && w.failure == "" {
 		w.fail("L2: %d numbers were lost in calm", n)
+	}
+	if w.keys != nil {
+		w.restKeys()
+		return
 	}
 	for i, row := range w.registry.Rows {
 		if !w.registry.eligible(row, w.us()) {

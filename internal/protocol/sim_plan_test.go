@@ -19,7 +19,8 @@ type simPlan struct {
 	rests    bool          // then comes a calm
 	faults   simFaults
 	flaws    simFlaws
-	only     string // the invariant that is checked; all of them if empty
+	only     string       // the invariant that is checked; all of them if empty
+	over     *SimVersions // the registry, over a store of keys with versions; nil for the tables
 }
 
 // simFaults says how often each fault happens: its mean time between two, for
@@ -37,6 +38,7 @@ type simFaults struct {
 	message                     float64       // share of messages that are lost, late or doubled
 	astray                      float64       // share of messages that reach another registry
 	hunt                        float64       // share of writes that faults follow at once
+	leader, compact             time.Duration // a store's leader changes; it forgets its history
 }
 
 // simFlaws are bugs that the simulation must find. Each is built into the
@@ -74,6 +76,8 @@ type simFlaws struct {
 	deaf         bool  // a generator that has to stop goes on
 	deafToLoss   bool  // the same with LossWindow > 0
 	hopes        bool  // a generator goes on while the ceiling is set again
+	keys         simKeyFlaws
+	goesOn       bool // a release whose reply is lost counts as failed, and ids go on
 }
 
 // simDraw draws a world from a seed. Its database may lose history.

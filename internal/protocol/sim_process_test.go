@@ -28,6 +28,8 @@ type simProc struct {
 	monoAt    time.Duration // true time at which it was mono
 	suspended bool
 	wall      time.Duration // from true time
+	drift     float64       // of the wall clock: how much it gains in a unit of true time
+	client    *simClient    // of the store, if there is one in place of the tables
 
 	// Why it can't go on.
 	paused  int
@@ -68,6 +70,7 @@ func (p *simProc) start() {
 	case !w.calm && w.plan.faults.wall > 0 && w.chance(0.02):
 		p.wall = w.symmetric(48 * time.Hour)
 	}
+	p.startClient()
 	p.paused, p.backlog, p.waiting = 0, nil, false
 	p.open, p.everHad, p.knows, p.last, p.reached, p.resumes = false, false, false, math.MinInt64, 0, 0
 	p.eager = []float64{0, 0, 0.1, 1}[w.random.IntN(4)]
@@ -97,11 +100,16 @@ func (p *simProc) read() Reading {
 	if !p.suspended {
 		now += time.Duration(float64(p.world.now-p.monoAt) * p.rate)
 	}
-	r := Reading{Mono: now, Wall: time.UnixMicro(simStart + (p.world.now + p.wall).Microseconds())}
+	r := Reading{Mono: now, Wall: time.UnixMicro(p.us())}
 	if p.everHad && !p.world.plan.flaws.databaseTime {
 		r.Running = p.running(now)
 	}
 	return r
+}
+
+// us returns the wall clock.
+func (p *simProc) us() int64 {
+	return simStart + (p.world.now + p.wall + time.Duration(p.drift*float64(p.world.now))).Microseconds()
 }
 
 // later does something in this incarnation, as soon as the process runs.
@@ -306,6 +314,10 @@ func (p *simProc) leave() {
 		return
 	}
 	w.counts.releases++
+	if w.plan.flaws.goesOn {
+		p.await(q, func(r Reply, _ int) { p.goOn(r) })
+		return
+	}
 	p.finish(q, 3)
 }
 
@@ -410,7 +422,7 @@ func (p *simProc) stepWall() {
 
 // recover ends what holds the process up, and corrects its clock.
 func (p *simProc) recover() {
-	p.away, p.wall = false, p.world.symmetric(time.Second)
+	p.away, p.wall, p.drift = false, p.world.symmetric(time.Second), 0
 	if p.alive && p.paused > 0 {
 		if p.suspended {
 			p.monoAt, p.suspended = p.world.now, false

@@ -22,6 +22,9 @@ type simWorld struct {
 
 	registry *simRegistry
 	tenant   *simRegistry // of the same name, in another schema of the server
+	keys     *simKeys     // in place of the tables, and another store; nil without plan.over
+	other    *simKeys
+	fencers  []*simProc
 	// of the database, which a restore or a power cut begins anew: messages to and from the former one are lost
 	epoch     int
 	step      time.Duration // of the database's clock from true time
@@ -65,6 +68,7 @@ func newSimWorld(seed uint64, plan simPlan) *simWorld {
 	w.registry.flaws, w.tenant.flaws = plan.flaws, plan.flaws
 	w.registry.wrote = w.wrote
 	w.addMakers()
+	w.addKeys()
 	for i := range plan.procs {
 		p := &simProc{world: w, name: i}
 		if i < plan.pinned {
@@ -104,6 +108,8 @@ func (w *simWorld) run() string {
 		{f.walk, w.walk},
 		{f.stall, w.stall},
 		{f.power, w.powerCut},
+		{f.leader, w.changeLeader},
+		{f.compact, w.compact},
 	} {
 		if fault.every > 0 {
 			w.repeat(fault.every, fault.do)
@@ -112,6 +118,9 @@ func (w *simWorld) run() string {
 	w.until(w.plan.duration)
 	if w.plan.rests && w.failure == "" {
 		w.rest()
+	}
+	for _, p := range slices.Concat(w.procs, w.fencers) {
+		p.client.abort()
 	}
 	return w.failure
 }
@@ -210,6 +219,10 @@ func (w *simWorld) process(incarnation int) *simProc {
 
 // send carries a Request to the database, and a reply back, or neither.
 func (w *simWorld) send(p *simProc, q Request, done func(r Reply, losses int)) {
+	if w.keys != nil {
+		p.askKeys(q, done)
+		return
+	}
 	epoch, by := w.epoch, p.id
 	copies := 1
 	bad := func() bool { return !w.calm && w.chance(w.plan.faults.message) }
@@ -315,7 +328,11 @@ func simSmallest(w *simWorld, seed uint64) *simWorld {
 }
 
 // simCounts counts events, to show that the simulation tested something.
-type simCounts struct{ processes, ids, windows, raises, losses, releases, failovers, undone int }
+type simCounts struct {
+	processes, ids, windows, raises, losses, releases, failovers, undone int
+
+	refused int // processes that had no number at the end of a calm, because a clock had been wrong
+}
 
 func (c *simCounts) add(o *simCounts) {
 	c.processes += o.processes
@@ -326,4 +343,5 @@ func (c *simCounts) add(o *simCounts) {
 	c.releases += o.releases
 	c.failovers += o.failovers
 	c.undone += o.undone
+	c.refused += o.refused
 }

@@ -91,7 +91,13 @@ func (r *Registry) server(ctx context.Context) (protocol.Reply, error) {
 	if err != nil {
 		return protocol.Reply{}, err
 	}
-	return protocol.Reply{Now: info.Now, Asked: info.Asked, Unfit: info.Check(r.Params.Loss), UUID: p.UUID}, nil
+	return r.Greeting(info, p.UUID), nil
+}
+
+// Greeting returns the reply to protocol.AskServer of a server that said info about itself, and has the namespace with
+// this registry_uuid.
+func (r *Registry) Greeting(info dbserver.Info, uuid string) protocol.Reply {
+	return protocol.Reply{Now: info.Now, Asked: info.Asked, Answered: info.Answered, Unfit: info.Check(r.Params.Loss), UUID: uuid}
 }
 
 // check returns an error if uuid is not the registry's: the namespace is gone, was made again, or the connection

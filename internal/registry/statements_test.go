@@ -52,7 +52,7 @@ func TestStatementValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	params := protocol.NewParams(0, time.Minute, time.Minute, time.Millisecond)
-	params.Layout, params.Workers = snow.Default(), 1024
+	params.Layout, params.Workers = snow.DefaultLayout(), 1024
 	r := Registry{Engine: e, Params: params}
 	values := r.values(protocol.Request{})
 	values["mark"] = int64(0) // of a session

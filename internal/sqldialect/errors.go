@@ -76,6 +76,7 @@ const (
 	StatementMismatch        // a prepared statement is missing, or belongs to another session of a pooler
 	Busy                     // another transaction is in the way: a deadlock, a lock, a serialization failure
 	TooManyConnections       // the server has no connection to spare
+	Denied                   // the account lacks a right
 )
 
 // Classify returns the class of a driver's error, by its code.
@@ -108,6 +109,8 @@ func mysqlClass(code string) Class {
 		return Busy
 	case "1040", "1203", "1226":
 		return TooManyConnections
+	case "1044", "1142", "1143", "1227": // to a database, a table, a column, a privilege
+		return Denied
 	}
 	return Other
 }
@@ -128,6 +131,8 @@ func postgresClass(code string) Class {
 		return Busy
 	case "53300":
 		return TooManyConnections
+	case "42501":
+		return Denied
 	}
 	return Other
 }

@@ -14,12 +14,14 @@ import (
 // was written long ago shows nothing: its writer may be gone. So a clock that is behind its peers is refused when a
 // number is looked for. A clock that is ahead is not, unless it went ahead while this process ran.
 type clocks struct {
-	own bool // there is no other clock than this process's
+	own  bool // there is no other clock than this process's
+	mono func() time.Duration
 
-	mu     sync.Mutex
-	judged time.Time // when rows were compared last
-	us     int64     // a time that was accepted; 0 before the first
-	at     time.Time // when that was, by the monotonic clock
+	mu    sync.Mutex
+	fresh bool          // rows were compared
+	when  time.Duration // when that was last, by the monotonic clock
+	us    int64         // a time that was accepted; 0 before the first
+	at    time.Duration // when that was, by the monotonic clock
 }
 
 // rejudge is how long a comparison with the rows counts.
@@ -29,7 +31,7 @@ const rejudge = 30 * time.Second
 func (c *clocks) due() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.own && (c.judged.IsZero() || time.Since(c.judged) > rejudge)
+	return c.own && (!c.fresh || c.mono()-c.when > rejudge)
 }
 
 const skew = protocol.DefaultMaxSkew
@@ -38,7 +40,7 @@ const skew = protocol.DefaultMaxSkew
 const recent = 2 * time.Minute
 
 // near counts the granted rows that were written about when the clock said us, and rows that were written later, with
-// the latest time of those in milliseconds.
+// the latest of their times in milliseconds.
 func near(rows []numbered, own, us int64) (near, later int, latest int64) {
 	for _, n := range rows {
 		if n.err != nil || n.worker == own || n.row.State != protocol.Granted {
@@ -55,17 +57,25 @@ func near(rows []numbered, own, us int64) (near, later int, latest int64) {
 	return near, later, latest
 }
 
-// judge returns a [*protocol.ClockError] if more rows were written later than now than about now.
-func (c *clocks) judge(rows []numbered, us int64) error {
+// judge returns a [*protocol.ClockError] if rows were written later than now: at least so many, and more than were
+// written at about now.
+func judge(rows []numbered, us int64, least int) error {
 	n, later, latest := near(rows, -1, us)
-	if later > n {
-		return &protocol.ClockError{
-			Database: time.UnixMilli(latest).UTC(), Local: time.UnixMicro(us).UTC(), MaxSkew: skew, Peers: later,
-		}
+	if later < least || later <= n {
+		return nil
+	}
+	return &protocol.ClockError{Database: time.UnixMilli(latest).UTC(), Local: time.UnixMicro(us).UTC(), MaxSkew: skew, Peers: later}
+}
+
+// judge compares the clock with rows, before a number is taken. One row is not enough: its writer may have had a wrong
+// clock and be gone, and would keep all others from taking a number.
+func (c *clocks) judge(rows []numbered, us int64) error {
+	if err := judge(rows, us, 2); err != nil {
+		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.judged = time.Now()
+	c.fresh, c.when = true, c.mono()
 	return nil
 }
 
@@ -77,11 +87,11 @@ func (c *clocks) stepped(us int64) (stepped bool, expected int64) {
 	if !c.own {
 		return false, us
 	}
-	expected = c.us + time.Since(c.at).Microseconds()
+	expected = c.us + (c.mono() - c.at).Microseconds()
 	if c.us != 0 && (time.Duration(us-expected)*time.Microsecond).Abs() > skew {
 		return true, expected
 	}
-	c.us, c.at = us, time.Now()
+	c.us, c.at = us, c.mono()
 	return false, expected
 }
 
@@ -97,6 +107,6 @@ func (c *clocks) follow(rows []numbered, own, us, expected int64) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.us, c.at = us, time.Now()
+	c.us, c.at = us, c.mono()
 	return nil
 }

@@ -11,6 +11,9 @@
 // A store confirms a write when a majority has it on disk, and no failover loses it. So there is no LossWindow, no
 // claim without a window, and no probation.
 //
+// The simulation of package protocol runs this code, over a store that loses messages, changes its leader, compacts and
+// goes back to a snapshot, for processes with wrong clocks: TestSimulationOfVersions.
+//
 //	store.go        Store, the interface of a store, and Entry
 //	registry.go     Registry: the rows of one namespace; Do carries out a request of package protocol
 //	conditions.go   what the requests change, and under which conditions

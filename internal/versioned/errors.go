@@ -18,11 +18,13 @@ var (
 	// ErrUnsupported says that a request belongs to a namespace with a LossWindow.
 	ErrUnsupported = errors.New("the request needs a LossWindow, which this store does not have")
 
+	errMissing = errors.New("it does not exist")
+
 	errKey = errors.New("the key has no name or number that this package makes")
 )
 
-// A DamagedError says that a key of a namespace has a value that this package does not write: somebody wrote it by
-// hand, or another version of this package did. Nobody gets a number with such a row, and nobody renews it. Put the
+// A DamagedError says that a key of a namespace is gone, or has a value that this package does not write: somebody wrote
+// it by hand, or another version of this package did. Nobody gets a number with such a row, and nobody renews it. Put the
 // former value back. Or delete the key and call Init, which makes the row again so that nobody can lease its number
 // before the longest window is over.
 type DamagedError struct {
@@ -31,7 +33,7 @@ type DamagedError struct {
 }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("the key %q was not written by this package: %v; put its former value back, or delete it and call Init", e.Key, e.Err)
+	return fmt.Sprintf("the key %q can't be used: %v; put its former value back, or delete it and call Init", e.Key, e.Err)
 }
 
 // Unwrap returns Err.

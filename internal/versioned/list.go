@@ -20,8 +20,11 @@ func (r *Registry) list(ctx context.Context, start, end int64) ([]numbered, erro
 	return list(ctx, r.store, r.Params.Name, start, end)
 }
 
+// most is how many keys a List is asked for.
+const most = 1024
+
 func list(ctx context.Context, s Store, name string, start, end int64) (all []numbered, err error) {
-	prefix, stop, limit := workersPrefix(name), workerKey(name, end), int(min(end-start, page))
+	prefix, stop, limit := workersPrefix(name), workerKey(name, end), int(min(end-start, most))
 	for from := workerKey(name, start); ; {
 		entries, err := s.List(ctx, prefix, from, limit)
 		if err != nil {
@@ -67,13 +70,31 @@ func (r *Registry) Workers(ctx context.Context) ([]Worker, error) {
 	return all, nil
 }
 
+// CheckClock returns a [*protocol.ClockError] if rows show that the clock may be behind. A Fence with such a clock would
+// not cover the windows that were granted. Unlike a search for a number, it takes one row for reason enough.
+func (r *Registry) CheckClock(ctx context.Context) error {
+	if !r.clocks.own {
+		return nil
+	}
+	rows, err := r.list(ctx, 0, r.Params.Workers)
+	if err != nil {
+		return err
+	}
+	us, err := r.store.Now(ctx) // after the rows were written
+	if err != nil {
+		return err
+	}
+	return judge(rows, us, 1)
+}
+
 // Now returns the time that counts, in microseconds since 1970.
 func (r *Registry) Now(ctx context.Context) (int64, error) { return r.store.Now(ctx) }
 
 // Fence moves the floor and the ceiling of every row to the end of the longest window that could have been granted
 // before, as far as the later of the store's time and local can tell. It returns how many rows it moved. Times in rows
 // that are later than both are set to them, so that they are no evidence against clocks that are right. A key that this
-// package does not write is left alone, and is a [*DamagedError] after all other rows were moved.
+// package does not write is left alone. That, and a row that is missing, is a [*DamagedError] after all other rows were
+// moved.
 func (r *Registry) Fence(ctx context.Context, local time.Time) (n int64, err error) {
 	us, err := r.store.Now(ctx)
 	if err != nil {
@@ -88,6 +109,9 @@ func (r *Registry) Fence(ctx context.Context, local time.Time) (n int64, err err
 			return n, err
 		}
 		expected, puts := []Entry{r.guard()}, []Entry(nil)
+		if damaged == nil && int64(len(rows)) < min(size, r.Params.Workers-start) {
+			damaged = &DamagedError{Key: workerKey(r.Params.Name, firstMissing(rows, start)), Err: errMissing}
+		}
 		for _, m := range rows {
 			if m.err != nil {
 				damaged = m.err
@@ -117,6 +141,16 @@ func (r *Registry) Fence(ctx context.Context, local time.Time) (n int64, err err
 		start += size
 	}
 	return n, damaged
+}
+
+// firstMissing returns the first number from start on that has no row.
+func firstMissing(rows []numbered, start int64) int64 {
+	for _, n := range rows {
+		if n.err == nil && n.worker == start {
+			start++
+		}
+	}
+	return start
 }
 
 // unchanged returns an error if the namespace is no longer the one that Open has read.

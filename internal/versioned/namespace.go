@@ -27,7 +27,7 @@ func read(ctx context.Context, s Store, name string) (e Entry, p protocol.Params
 // Names returns the names of all namespaces, in the order of their keys.
 func Names(ctx context.Context, s Store) (all []string, err error) {
 	for from := namespaces; ; {
-		entries, err := s.List(ctx, namespaces, from, page)
+		entries, err := s.List(ctx, namespaces, from, most)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func Names(ctx context.Context, s Store) (all []string, err error) {
 			}
 			all = append(all, name)
 		}
-		if len(entries) < page {
+		if len(entries) < most {
 			return all, nil
 		}
 		from = entries[len(entries)-1].Key + "\x00"
@@ -47,10 +47,12 @@ func Names(ctx context.Context, s Store) (all []string, err error) {
 
 // Create makes the rows of a namespace: first the rows of its worker numbers, then its own. So if the namespace's key
 // exists, all rows existed once, and numbers without a row may have been used: their first windows begin after the
-// windows that they may have had. The same holds if only the namespace's key is gone. want has no LossWindow.
-func Create(ctx context.Context, s Store, want protocol.Params) error {
+// windows that they may have had. The same holds if only the namespace's key is gone. want has no LossWindow. Create returns
+// dberrors.ErrNamespaceMismatch for other constants, and a [*protocol.ClockError] if it has to make deleted rows and
+// others show that the clock may be behind.
+func Create(ctx context.Context, s Store, want protocol.Params, o Options) error {
 	for {
-		done, err := create(ctx, s, want)
+		done, err := create(ctx, s, want, o)
 		if err != nil || done {
 			return err
 		}
@@ -62,7 +64,7 @@ func Create(ctx context.Context, s Store, want protocol.Params) error {
 }
 
 // create reports whether the namespace is complete. Otherwise somebody else wrote one of its keys meanwhile.
-func create(ctx context.Context, s Store, want protocol.Params) (done bool, err error) {
+func create(ctx context.Context, s Store, want protocol.Params, o Options) (done bool, err error) {
 	entries, err := s.Get(ctx, namespaceKey(want.Name))
 	if err != nil {
 		return false, err
@@ -95,6 +97,11 @@ func create(ctx context.Context, s Store, want protocol.Params) (done bool, err 
 		us, err := s.Now(ctx)
 		if err != nil {
 			return false, err
+		}
+		if o.OwnClock && int64(len(rows)) < want.Workers {
+			if err := judge(rows, us, 1); err != nil {
+				return false, err
+			}
 		}
 		fresh.Floor = longestWindow(&want, us)
 		fresh.Ceiling = fresh.Floor

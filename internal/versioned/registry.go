@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/shardsnow/snow/internal/dberrors"
 	"github.com/shardsnow/snow/internal/protocol"
@@ -27,6 +28,9 @@ type Options struct {
 	// OwnClock says that Store.Now is the clock of this process, which nobody has compared with another one. The registry
 	// compares it with the times that other processes have written into their rows.
 	OwnClock bool
+
+	// Mono is a monotonic clock, by which the registry sees that the other one was set. Nil means the process's.
+	Mono func() time.Duration
 }
 
 // Open reads the constants of a namespace. It returns dberrors.ErrNoNamespace, dberrors.ErrNamespaceMismatch, a
@@ -36,7 +40,11 @@ func Open(ctx context.Context, s Store, name string, o Options) (*Registry, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Registry{Params: p, store: s, clocks: clocks{own: o.OwnClock}, namespace: e, seen: map[int64]Entry{}}, nil
+	if o.Mono == nil {
+		begin := time.Now()
+		o.Mono = func() time.Duration { return time.Since(begin) }
+	}
+	return &Registry{Params: p, store: s, clocks: clocks{own: o.OwnClock, mono: o.Mono}, namespace: e, seen: map[int64]Entry{}}, nil
 }
 
 // tries is how often Do reads a row again because somebody wrote it meanwhile.
@@ -183,10 +191,10 @@ func (r *Registry) remember(rows map[int64]Entry) {
 	r.seen = rows
 }
 
-// page is how many rows a request reads at once. The default number of workers is one page.
-const page = 1024
+// page is how many rows a request reads at once.
+const page = 256
 
-// free returns rows that may be taken, from q.Start on: those of the first page that has any.
+// free returns rows that may be taken, from q.Start on, of the first page that has any.
 func (r *Registry) free(ctx context.Context, q protocol.Request) (all []protocol.FreeRow, err error) {
 	us, err := r.now(ctx, -1)
 	if err != nil {
@@ -197,6 +205,8 @@ func (r *Registry) free(ctx context.Context, q protocol.Request) (all []protocol
 	from, vote := q.Start, r.clocks.due()
 	if vote && r.Params.Workers <= page {
 		from = 0 // one page has all rows
+	} else if vote {
+		from = min(q.Start, r.Params.Workers-page) // of a pinned number, too
 	}
 	for from < q.End && len(all) == 0 {
 		var rows []numbered
@@ -208,6 +218,10 @@ func (r *Registry) free(ctx context.Context, q protocol.Request) (all []protocol
 			return nil, err
 		}
 		if vote {
+			// The rows may have been written since, if the store is slow.
+			if us, err = r.store.Now(ctx); err != nil {
+				return nil, err
+			}
 			if err := r.clocks.judge(rows, us); err != nil {
 				return nil, err
 			}
@@ -264,11 +278,15 @@ func (r *Registry) now(ctx context.Context, own int64) (int64, error) {
 		return 0, fmt.Errorf("%w: the time is %d", dberrors.ErrBadReply, us)
 	}
 	if stepped, expected := r.clocks.stepped(us); stepped {
-		rows, err := r.list(ctx, 0, min(r.Params.Workers, page))
+		rows, err := r.list(ctx, 0, r.Params.Workers)
 		if err != nil {
 			return 0, err
 		}
-		if err := r.clocks.follow(rows, own, us, expected); err != nil {
+		before := us
+		if us, err = r.store.Now(ctx); err != nil {
+			return 0, err
+		}
+		if err := r.clocks.follow(rows, own, us, expected+us-before); err != nil {
 			return 0, err
 		}
 	}

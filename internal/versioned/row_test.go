@@ -13,7 +13,7 @@ import (
 
 func params(workers int64) protocol.Params {
 	p := protocol.NewParams(0, 10*time.Minute, 30*time.Second, time.Millisecond)
-	p.Name, p.UUID, p.Layout, p.Workers = "shop", "u", snow.Default(), workers
+	p.Name, p.UUID, p.Layout, p.Workers = "shop", "u", snow.DefaultLayout(), workers
 	return p
 }
 

@@ -204,12 +204,17 @@ func isDecided(p *Plan, q *Question) bool {
 	return true
 }
 
-// Best returns the most certain candidate, or nil if there is none.
+// Best returns the most certain candidate, or nil if none is more likely than all others together: then nothing is
+// proposed, and people have to choose.
 func (q *Question) Best() *Candidate {
 	if len(q.Candidates) == 0 {
 		return nil
 	}
-	return slices.MaxFunc(q.Candidates, func(a, b *Candidate) int { return cmp.Compare(a.Certainty, b.Certainty) })
+	best := slices.MaxFunc(q.Candidates, func(a, b *Candidate) int { return cmp.Compare(a.Certainty, b.Certainty) })
+	if best.Certainty < 0.5 {
+		return nil
+	}
+	return best
 }
 
 // String returns what is asked.

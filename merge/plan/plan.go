@@ -333,7 +333,7 @@ type Question struct {
 	// question at most.
 	Columns []string `json:"columns" yaml:"columns"`
 
-	// best first; none where nothing speaks for any
+	// best first; none where nothing speaks for any. One of less than 0.5 is not proposed, see [Question.Best]
 	Candidates []*Candidate `json:"candidates,omitempty" yaml:"candidates,omitempty"`
 	// names, values found and not found, ranges, types, indexes, joins
 	Evidence []string `json:"evidence,omitempty" yaml:"evidence,omitempty"`

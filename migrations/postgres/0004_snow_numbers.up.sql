@@ -7,5 +7,6 @@ CREATE TABLE IF NOT EXISTS snow_numbers (
     restarts    SMALLINT NOT NULL,
     state       SMALLINT NOT NULL,
     last_number BIGINT NOT NULL,
+    pending     VARCHAR(8192) COLLATE "C" NOT NULL DEFAULT '!',
     PRIMARY KEY (series, scope)
 );

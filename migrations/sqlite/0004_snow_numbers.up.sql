@@ -7,5 +7,6 @@ CREATE TABLE IF NOT EXISTS snow_numbers (
     restarts    INTEGER NOT NULL,
     state       INTEGER NOT NULL,
     last_number INTEGER NOT NULL,
+    pending     TEXT NOT NULL DEFAULT '!',
     PRIMARY KEY (series, scope)
 ) STRICT, WITHOUT ROWID;

@@ -15,7 +15,7 @@ import (
 
 // A migration runs the statements of Reading. Afterwards SQL takes ids apart.
 func Example() {
-	statements, err := functions.Reading(sqlsnow.MySQL, snow.Default())
+	statements, err := functions.Reading(sqlsnow.MySQL, snow.DefaultLayout())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func ExampleRenumber() {
 }
 
 func ExampleReading() {
-	statements, err := functions.Reading(sqlsnow.Postgres, snow.Default())
+	statements, err := functions.Reading(sqlsnow.Postgres, snow.DefaultLayout())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func ExampleReading() {
 
 func ExamplePartition() {
 	january := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	statement, err := functions.Partition(sqlsnow.MySQL, snow.Default(), "orders", "id", january, 2)
+	statement, err := functions.Partition(sqlsnow.MySQL, snow.DefaultLayout(), "orders", "id", january, 2)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func ExamplePartition() {
 
 func ExampleAddPartitions() {
 	january := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	statements, err := functions.AddPartitions(sqlsnow.Postgres, snow.Default(), "orders", january, 2)
+	statements, err := functions.AddPartitions(sqlsnow.Postgres, snow.DefaultLayout(), "orders", january, 2)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/shardsnow/snow/internal/dberrors"
 	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/internal/names"
+	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/internal/retry"
 	"github.com/shardsnow/snow/internal/sqldialect"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -182,7 +183,7 @@ func (i *installer) check(ctx context.Context) error {
 	if err != nil {
 		return i.failed(err)
 	}
-	if err := info.Check(dbserver.LongestLoss); err != nil {
+	if err := info.Check(protocol.LongestLoss); err != nil {
 		return err
 	}
 	if i.server.settings == "" {

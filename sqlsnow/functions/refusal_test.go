@@ -39,21 +39,21 @@ func TestRefusals(t *testing.T) {
 		err   error
 		field string
 	}{
-		{reading(sqlsnow.SQLite, snow.Default()), "dialect"},
-		{reading(0, snow.Default()), "dialect"},
+		{reading(sqlsnow.SQLite, snow.DefaultLayout()), "dialect"},
+		{reading(0, snow.DefaultLayout()), "dialect"},
 		{reading(sqlsnow.MySQL, snow.Layout{}), "layout"},
 		{install(sqlsnow.SQLite, "orders"), "dialect"},
 		{install(sqlsnow.MySQL, ""), "Namespace"},
-		{partition(sqlsnow.Postgres, snow.Default(), "t", "id", january, 1), "dialect"},
-		{partition(sqlsnow.MySQL, snow.Default(), "t", "", january, 1), "column"},
-		{partition(sqlsnow.MySQL, snow.Default(), "", "id", january, 1), "table"},
-		{partition(sqlsnow.MySQL, snow.Default(), "t", "id", january, 0), "months"},
-		{partition(sqlsnow.MySQL, snow.Default(), "t", "id", january, math.MaxInt), "months"},
-		{partition(sqlsnow.MySQL, snow.Default(), "t", "id", time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 1), "first"},
-		{partition(sqlsnow.MySQL, snow.Default(), "t", "id", time.Date(2093, 1, 1, 0, 0, 0, 0, time.UTC), 24), "first"},
+		{partition(sqlsnow.Postgres, snow.DefaultLayout(), "t", "id", january, 1), "dialect"},
+		{partition(sqlsnow.MySQL, snow.DefaultLayout(), "t", "", january, 1), "column"},
+		{partition(sqlsnow.MySQL, snow.DefaultLayout(), "", "id", january, 1), "table"},
+		{partition(sqlsnow.MySQL, snow.DefaultLayout(), "t", "id", january, 0), "months"},
+		{partition(sqlsnow.MySQL, snow.DefaultLayout(), "t", "id", january, math.MaxInt), "months"},
+		{partition(sqlsnow.MySQL, snow.DefaultLayout(), "t", "id", time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), 1), "first"},
+		{partition(sqlsnow.MySQL, snow.DefaultLayout(), "t", "id", time.Date(2093, 1, 1, 0, 0, 0, 0, time.UTC), 24), "first"},
 		{partition(sqlsnow.MySQL, long, "t", "id", january, 1), "span"},
-		{add(sqlsnow.SQLite, snow.Default(), "t", january, 1), "dialect"},
-		{add(sqlsnow.Postgres, snow.Default(), strings.Repeat("t", 56), january, 1), "table"},
+		{add(sqlsnow.SQLite, snow.DefaultLayout(), "t", january, 1), "dialect"},
+		{add(sqlsnow.Postgres, snow.DefaultLayout(), strings.Repeat("t", 56), january, 1), "table"},
 	} {
 		var field *snow.FieldError
 		if !errors.As(test.err, &field) || field.Field != test.field || !strings.HasPrefix(test.err.Error(), "functions: ") {

@@ -9,6 +9,7 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/internal/names"
+	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -106,12 +107,9 @@ func raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, name, scope strin
 		if found.Name != name || found.Pattern == "" {
 			continue
 		}
-		s := &series{db: db, name: name, restart: found.Restart, kind: fast}
-		loss := dbserver.Forever
+		s := &series{db: db, name: name, restart: found.Restart, kind: fast, loss: protocol.LongestLoss} // no process says how much
 		if found.GapFree {
-			s.kind = gapFree
-		} else {
-			loss = 0
+			s.kind, s.loss = gapFree, dbserver.Forever
 		}
 		if s.pattern, err = ParsePattern(found.Pattern); err != nil {
 			return err
@@ -122,7 +120,7 @@ func raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, name, scope strin
 		if most := int64(1e18 - 1); last < 0 || last > most {
 			return &snow.FieldError{Field: "last", Value: strconv.FormatInt(last, 10), Bound: fmt.Sprintf("want 0 to %d", most)}
 		}
-		if s.engine, err = place(ctx, db, e, loss); err != nil {
+		if s.engine, err = place(ctx, db, e, s.loss); err != nil {
 			return err
 		}
 		if err := s.insertCounter(ctx, scope); err != nil {

@@ -20,10 +20,46 @@
 //
 //   - GapFree: in the caller's transaction. The row is locked until that ends, so nobody sees a number that may be
 //     rolled back.
-//   - Fast: by itself, as in package segments. A block is used only if the statement was confirmed. A process takes
+//   - Fast: by itself, as in package segments, if LossWindow is 0. A block is used only if the statement was confirmed. A process takes
 //     from a row again only if the row is not below the last block that it took: a row that went back is a
 //     [*RegressedError] for all processes, until [Raise]. A process remembers the blocks of up to 65,536 counters of
 //     the present period. A row that went back while no process remembers it is not noticed.
+//
+// # Failovers that lose commits
+//
+// An asynchronous replica that takes over may lack the last commits.
+//
+// GapFree needs nothing. A number and its row are one transaction, so they are lost together. Transactions of one
+// counter lock one row, so a replica has them in their order. What is left has the numbers 1 to n, and n + 1 is the
+// next one. It may be a number that somebody has seen before the failover, of a row that no longer exists.
+//
+// Fast needs [FastConfig].LossWindow. With L > 0, a block is first claimed, by one statement that moves the counter and
+// adds a random token to its row. The block is used only after a second statement has found the token there and taken
+// it away, and that statement is sent no sooner than L + 500 ms after the first one was confirmed. The argument:
+//
+//   - The database loses at most L of what it confirmed. So at the time of the second statement, the primary either has
+//     lost the claim, or will never lose it: the claim is older than L from then on.
+//   - There is one writable primary. The second statement is a write, so it is the present primary that finds the
+//     token. A read could be answered by the one before, which still has what was lost.
+//   - Only this process knows the token. The counter proves nothing: after a failover, another process may have taken
+//     the same numbers.
+//   - If the second statement itself is lost in a failover, the counter is still past the block.
+//   - If the token is not there, the block is left out, and another one is claimed.
+//
+// The wait is measured with the monotonic clock of the process, which nobody sets. A process that stands still waits
+// longer, or uses a block later; both are safe. The statement that proves a block claims the next one, so there is one
+// statement for each block, and the next block is old enough when it is needed. A block that was used up sooner makes
+// the next one twice as large. In the last 2 (L + 500 ms) of a period, a process claims the first block of each counter
+// that it uses in the next period. So a process that goes on does not wait, except for a [Fast.Fill] beyond the block
+// that is ahead. The first number of a process, and of a counter that is new to it, waits for L + 500 ms.
+//
+// The configuration of a series is proven in the same way before the first number, because another process could store
+// another one after it was lost, and count in other rows with the same texts.
+//
+// The limits: more than L is lost, or two servers take writes at the same time, or one process of the series has a
+// shorter LossWindow. Then numbers repeat. A counter that is found below a block that was used is a [*RegressedError],
+// as without a LossWindow. A row has room for 300 claims. If more processes than that have a block ahead in one counter,
+// the oldest ones are left out, and their processes wait again.
 //
 // # Whose date
 //
@@ -49,7 +85,9 @@
 //	preview.go       Config.Preview
 //	series.go        the configuration of a series, and its row
 //	gapfree.go       GapFree
-//	fast.go          Fast
+//	fast.go          Fast, and the database's date
+//	block.go         the numbers at hand, and the statement that takes more
+//	claim.go         blocks that the database may still lose
 //	counters.go      List and Raise
 //	statements.go    the SQL
 //	errors.go

@@ -87,6 +87,31 @@ func ExampleFast() {
 	// acme/0003
 }
 
+// The database has an asynchronous replica, which may lack up to 5 s of commits when it takes over.
+func ExampleFastConfig() {
+	db, mock, err := sqlmock.New() // in place of sql.Open
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	expectOpen(mock, "{yyMMdd}-{000000}", "UTC", 2, 3)
+	expectSeries(mock, "{yyMMdd}-{000000}", "UTC", 2, 3)
+	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 0))                        // the check of the session
+	mock.ExpectExec("UPDATE `shop`.snow_numbers").WillReturnResult(sqlmock.NewResult(1, 1)) // marks the configuration
+
+	ctx := context.Background()
+	orders, err := numbers.OpenFast(ctx, db, sqlsnow.MySQL, numbers.FastConfig{
+		Config:     numbers.Config{Series: "orders", Pattern: "{yyMMdd}-{000000}", Restart: numbers.Daily},
+		LossWindow: 5 * time.Second,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// The first number comes 5.5 s later, so a program takes one when it starts. After that nobody waits.
+	fmt.Println(orders.Pattern())
+	// Output: {yyMMdd}-{000000}
+}
+
 // A pattern is checked before anything is stored, and the error says where it is wrong.
 func ExampleParsePattern() {
 	day := time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)

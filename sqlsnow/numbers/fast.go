@@ -11,7 +11,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbserver"
-	"github.com/shardsnow/snow/internal/retry"
+	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -33,8 +33,15 @@ type FastConfig struct {
 	Config
 
 	// Step is how many numbers of a counter are taken at once: 1 to 1,048,576. Zero means 100. What a process has at
-	// hand when it ends, or when the period ends, is skipped.
+	// hand when it ends, or when the period ends, is skipped. With a LossWindow, a block grows while it lasts for less
+	// than that, and shrinks to Step again.
 	Step int64
+
+	// LossWindow is how much of what it confirmed the database may lose in a failover, such as what an asynchronous
+	// replica lacks that takes over: up to 10 minutes. All processes of a series need it. Zero means nothing, and a
+	// number is there at once. With more, the first number of a counter comes LossWindow and 500 ms after it was asked
+	// for, and the next block is taken ahead: see "Failovers that lose commits" of the package.
+	LossWindow time.Duration
 }
 
 // Fast is a series with gaps: a process takes a block of numbers with one statement, and gives them out in memory.
@@ -44,13 +51,20 @@ type FastConfig struct {
 type Fast struct {
 	series *series
 	step   int64
+	wait   time.Duration    // from a claim to its proof; 0 without a LossWindow
+	clock  func() time.Time // monotonic
 	take   dbserver.Statement
+	turn   dbserver.Statement
+	own    dbserver.Statement
 
 	reading semaphore // held while the clock is read
+	owned   semaphore // held while kept is used
+	kept    proof     // of the configuration
 	mu      sync.Mutex
 	today   today
 	period  string
 	blocks  map[string]*block
+	coming  map[string]claim // of the next period
 }
 
 // A today is what is known about the database's date.
@@ -65,12 +79,6 @@ type today struct {
 func (t *today) valid(at time.Time) bool {
 	passed, wall := at.Sub(t.sent), at.Round(0).Sub(t.sent.Round(0))
 	return passed < readClockEvery && (wall-passed).Abs() < mostSkew && t.now+passed.Microseconds() < t.end
-}
-
-// A block has the numbers of a counter that are at hand.
-type block struct {
-	semaphore       // held while numbers are taken
-	next, end int64 // from next to end; end is also the highest that this process knows of
 }
 
 // A semaphore is a lock that a caller stops waiting for when its context ends.
@@ -93,10 +101,10 @@ func (s semaphore) lock(ctx context.Context) error {
 func (s semaphore) unlock() { <-s }
 
 // OpenFast opens a series with gaps. The first call for a series stores its configuration; later ones must have the
-// same, except for the padding of the number and Step. Nothing has to be closed.
+// same, except for the padding of the number, Step and LossWindow. Nothing has to be closed.
 //
 // OpenFast returns the errors of [OpenGapFree], and [sqlsnow.ErrNotDurable] if the settings of the database allow it to
-// lose what it confirmed.
+// lose more than LossWindow of what it confirmed.
 func OpenFast(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg FastConfig) (*Fast, error) {
 	f, err := openFast(ctx, db, d, cfg)
 	if err != nil {
@@ -112,17 +120,26 @@ func openFast(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg FastConfig
 	if cfg.Step < 1 || cfg.Step > longestStep {
 		return nil, &snow.FieldError{Field: "Step", Value: strconv.FormatInt(cfg.Step, 10), Bound: fmt.Sprintf("want 1 to %d", longestStep)}
 	}
-	s, err := open(ctx, db, d, cfg.Config, fast, 0)
+	if cfg.LossWindow < 0 || cfg.LossWindow > protocol.LongestLoss {
+		return nil, &snow.FieldError{Field: "LossWindow", Value: cfg.LossWindow.String(), Bound: fmt.Sprintf("want 0 to %v", protocol.LongestLoss)}
+	}
+	s, err := open(ctx, db, d, cfg.Config, fast, cfg.LossWindow)
 	if err != nil {
 		return nil, err
 	}
-	return newFast(s, cfg.Step), nil
+	f := newFast(s, cfg.Step)
+	if cfg.LossWindow == 0 {
+		return f, nil
+	}
+	f.wait = cfg.LossWindow + eps
+	return f, databaseError(s.engine, "mark the configuration", f.claimSeries(ctx))
 }
 
 func newFast(s *series, step int64) *Fast {
 	return &Fast{
-		series: s, step: step, take: s.engine.Compile(updateTake),
-		reading: make(semaphore, 1), blocks: make(map[string]*block),
+		series: s, step: step, clock: time.Now,
+		take: s.engine.Compile(updateTake), turn: s.engine.Compile(updateTurn), own: s.engine.Compile(updateSeries),
+		reading: make(semaphore, 1), owned: make(semaphore, 1), blocks: make(map[string]*block), coming: make(map[string]claim),
 	}
 }
 
@@ -137,7 +154,8 @@ func (f *Fast) GapFree() bool { return false }
 
 // Next returns a number that is given out only once. While numbers are at hand, and for a minute after the database's
 // date was read, it asks no database. Otherwise it needs a connection of the pool: call it before a transaction, or
-// give the series a pool of its own.
+// give the series a pool of its own. With a LossWindow, Next waits as long for the first number of a counter, and
+// whenever a block was used up faster than that; when ctx ends earlier, a later call goes on with the wait.
 //
 // Next returns an [*OverflowError] if the padding has no room, a [*ValueError], a [*RegressedError] and a
 // [*sqlsnow.DatabaseError].
@@ -197,12 +215,14 @@ func (f *Fast) date(ctx context.Context) (window, error) {
 	if w, ok := f.known(); ok {
 		return w, nil // another goroutine has read it
 	}
-	sent := time.Now()
-	now, err := f.series.define(ctx)
-	for tries := 0; f.series.engine.IsBusy(err) && tries < retry.MaxTries && retry.Pause(ctx, firstRetry) == nil; tries++ {
-		sent = time.Now()
-		now, err = f.series.define(ctx)
-	}
+	var sent time.Time
+	var now int64
+	err := f.series.patiently(ctx, func() error {
+		sent = f.clock()
+		stored, err := f.series.define(ctx)
+		now = stored.now
+		return err
+	})
 	if err != nil {
 		return window{}, err
 	}
@@ -214,6 +234,12 @@ func (f *Fast) date(ctx context.Context) (window, error) {
 	if period != f.period {
 		f.period = period
 		clear(f.blocks) // what they have left is skipped
+		for scope, ahead := range f.coming {
+			if ahead.period == period {
+				f.blocks[scope] = &block{semaphore: make(semaphore, 1), ahead: ahead, size: ahead.count}
+			}
+		}
+		clear(f.coming)
 	}
 	return w, nil
 }
@@ -221,135 +247,5 @@ func (f *Fast) date(ctx context.Context) (window, error) {
 func (f *Fast) known() (window, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.today.window, f.today.valid(time.Now())
-}
-
-// block returns the numbers at hand of a counter.
-func (f *Fast) block(scope string) *block {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	b, ok := f.blocks[scope]
-	if ok {
-		return b
-	}
-	if len(f.blocks) >= mostCounters {
-		for other := range f.blocks { // any: its numbers are skipped
-			delete(f.blocks, other)
-			break
-		}
-	}
-	b = &block{semaphore: make(semaphore, 1), next: 1}
-	f.blocks[scope] = b
-	return b
-}
-
-// fillIn fills texts with numbers of the date of w.
-func (f *Fast) fillIn(ctx context.Context, w window, texts, partitions []string) error {
-	s := f.series
-	scope := s.scope(w, partitions)
-	n := int64(len(texts))
-	if err := s.checkCount(len(texts), scope); err != nil {
-		return err
-	}
-	b := f.block(scope)
-	if err := b.lock(ctx); err != nil {
-		return err
-	}
-	defer b.unlock()
-	i := 0
-	give := func(next, end int64) (rest int64) {
-		for ; next <= end && i < len(texts); next++ {
-			texts[i] = string(s.pattern.append(nil, w.day, next, partitions))
-			i++
-		}
-		return next
-	}
-	left := b.end - b.next + 1
-	if left >= n {
-		b.next = give(b.next, b.end)
-		return nil
-	}
-	first, count, err := f.more(ctx, w, scope, n-left, b.end)
-	if err != nil {
-		return err
-	}
-	give(b.next, b.end)
-	b.next, b.end = give(first, first+count-1), first+count-1
-	return nil
-}
-
-// more takes a block of at least need numbers above least. The numbers are durable, and nobody else has them.
-func (f *Fast) more(ctx context.Context, w window, scope string, need, least int64) (first, count int64, err error) {
-	s := f.series
-	count = max(f.step, need)
-	for tries := 0; ; tries++ {
-		var changed bool
-		first, changed, err = f.try(ctx, w, scope, count, least)
-		if changed && err == nil {
-			return first, count, nil
-		}
-		if err == nil {
-			count, err = f.diagnose(ctx, w, scope, count, need, least)
-		}
-		if err != nil && !s.engine.IsBusy(err) {
-			return 0, 0, err
-		}
-		if tries == retry.MaxTries || err != nil && retry.Pause(ctx, firstRetry) != nil {
-			if err == nil {
-				err = errors.New("the counter changed whenever it was read")
-			}
-			return 0, 0, err
-		}
-	}
-}
-
-func (f *Fast) try(ctx context.Context, w window, scope string, count, least int64) (first int64, changed bool, err error) {
-	s := f.series
-	values := map[string]any{
-		"series": s.name, "scope": scope, "count": count, "least": least, "room": s.pattern.Highest() - count, "begin": w.begin, "end": w.end,
-	}
-	err = s.engine.Write(ctx, s.db, dbserver.ForSegments, func(on *dbserver.Session) (_ bool, err error) {
-		changed, err = on.Update(ctx, f.take, values, &first)
-		if s.engine.HasReturning() {
-			first -= count - 1
-		}
-		return changed, err
-	})
-	return first, changed, err
-}
-
-// diagnose says why the statement that takes numbers changed no row, or what to take instead.
-func (f *Fast) diagnose(ctx context.Context, w window, scope string, count, need, least int64) (int64, error) {
-	s := f.series
-	row, found, err := s.counter(ctx, scope)
-	free := s.pattern.Highest() - row.last
-	switch {
-	case err != nil:
-		return 0, err
-	case !found && least > 0:
-		return 0, &RegressedError{Scope: scope, Least: least}
-	case !found:
-		return count, s.insertCounter(ctx, scope)
-	case row.state != stateOpen:
-		back := &RegressedError{Scope: scope, Last: row.last}
-		if row.last < least { // this process finds the regression as well
-			back.Least = least
-		}
-		return 0, back
-	case row.last < least:
-		// Stop all processes, also any that has not seen a higher number. If that fails, the next take tries it again.
-		_, _ = s.change(ctx, updateFence, map[string]any{"scope": scope, "least": least})
-		return 0, &RegressedError{Scope: scope, Last: row.last, Least: least}
-	case !w.has(row.now):
-		return 0, errTurned
-	case free < need:
-		return 0, s.overflow(scope)
-	case free < count:
-		return free, nil
-	}
-	info, err := s.engine.Info(ctx, s.db)
-	if err == nil {
-		err = info.Check(0)
-	}
-	return count, err
+	return f.today.window, f.today.valid(f.clock())
 }

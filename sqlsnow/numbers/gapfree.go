@@ -38,8 +38,8 @@ type GapFree struct {
 // OpenGapFree opens a series without gaps. The first call for a series stores its configuration; later ones must have
 // the same, except for the padding of the number.
 //
-// The table must be InnoDB, or not UNLOGGED, and be in the database of the transactions. The durability of numbers is
-// the one of these transactions: a failover that loses transactions gives their numbers out again.
+// The table must be InnoDB, or not UNLOGGED, and be in the database of the transactions. A number is as durable as its
+// transaction: after a failover that loses both, the number is given out again.
 //
 // OpenGapFree returns a [*PatternError], a [*snow.FieldError] for other fields, a [*MismatchError],
 // [sqlsnow.ErrNotMigrated], and a [*sqlsnow.DatabaseError].
@@ -63,23 +63,19 @@ func (g *GapFree) Pattern() Pattern { return g.series.pattern }
 // transaction took a number meanwhile.
 func (g *GapFree) Take(ctx context.Context, tx Tx, partitions ...string) (string, error) {
 	var one [1]string
-	if err := g.Fill(ctx, tx, one[:], partitions...); err != nil {
+	if err := g.FillIn(ctx, tx, one[:], partitions...); err != nil {
 		return "", err
 	}
 	return one[0], nil
 }
 
-// Fill sets all of texts to numbers that follow each other, with one statement. After an error it has set none.
-func (g *GapFree) Fill(ctx context.Context, tx Tx, texts []string, partitions ...string) error {
+// FillIn sets all of texts to numbers that follow each other, with one statement. After an error it has set none. With
+// this method, GapFree is a number series of package gormsnow.
+func (g *GapFree) FillIn(ctx context.Context, tx Tx, texts []string, partitions ...string) error {
 	if err := g.fill(ctx, tx, texts, partitions); err != nil {
 		return fmt.Errorf("numbers: series %q: %w", g.series.name, err)
 	}
 	return nil
-}
-
-// FillIn is Fill. With it, GapFree is a number series of package gormsnow.
-func (g *GapFree) FillIn(ctx context.Context, tx Tx, texts []string, partitions ...string) error {
-	return g.Fill(ctx, tx, texts, partitions...)
 }
 
 // Partitions returns the names of the partitions, in order.

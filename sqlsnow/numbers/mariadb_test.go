@@ -11,6 +11,7 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
+	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/testkit/contractdb"
 	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/internal/testkit/numbertest"
@@ -92,7 +93,7 @@ func TestNumbersTurnInSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := short.Fill(ctx, tx, make([]string, 9)); err != nil {
+	if err := short.FillIn(ctx, tx, make([]string, 9)); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := short.Take(ctx, tx); !errors.As(err, new(*numbers.OverflowError)) {
@@ -102,4 +103,37 @@ func TestNumbersTurnInSessions(t *testing.T) {
 
 func TestNumbersChild(t *testing.T) {
 	numbertest.Child(t, map[string]sqlsnow.Dialect{"mysql": sqlsnow.MySQL})
+}
+
+// A replica takes over that lacks commits.
+func TestNumbersFailoverOnMariaDB(t *testing.T) {
+	numbertest.RunFailover(t, mariaDB(nil), func(t *testing.T) *dbtest.Server { return dbtest.MariaDB(t, "server-id=1", "log-bin=binlog") })
+}
+
+// Settings with which the server may lose 5 s of commits need a LossWindow of 5 s.
+func TestLossWindowAndSettings(t *testing.T) {
+	server := dbtest.MariaDB(t, "innodb-flush-log-at-trx-commit=2")
+	db := contractdb.Open(t, "mysql", server.DSN(server.CreateDatabase(t)))
+	if err := sqlsnow.Migrate(t.Context(), db, sqlsnow.MySQL); err != nil {
+		t.Fatal(err)
+	}
+	for loss, want := range map[time.Duration]error{
+		0: sqlsnow.ErrNotDurable, 4 * time.Second: sqlsnow.ErrNotDurable, 5 * time.Second: nil,
+	} {
+		cfg := numbers.FastConfig{Config: numbers.Config{Series: "orders", Pattern: "{0000}"}, LossWindow: loss}
+		if _, err := numbers.OpenFast(t.Context(), db, sqlsnow.MySQL, cfg); !errors.Is(err, want) {
+			t.Errorf("LossWindow %v: got %v, want %v", loss, err, want)
+		}
+	}
+	var field *snow.FieldError
+	for _, loss := range []time.Duration{-1, 10*time.Minute + 1} {
+		_, err := numbers.OpenFast(t.Context(), db, sqlsnow.MySQL, numbers.FastConfig{Config: numbers.Config{Series: "orders", Pattern: "{0000}"}, LossWindow: loss})
+		if !errors.As(err, &field) || field.Field != "LossWindow" {
+			t.Errorf("LossWindow %v: got %v", loss, err)
+		}
+	}
+	// A counter that went back can be raised there.
+	if err := numbers.Raise(t.Context(), db, sqlsnow.MySQL, "orders", "-", 40); err != nil {
+		t.Error(err)
+	}
 }

@@ -61,6 +61,7 @@ type series struct {
 	restart Restart
 	zone    *time.Location
 	kind    int64
+	loss    time.Duration // how much of what it confirmed the database may lose
 }
 
 // open stores the configuration of a series, or compares it with what is stored.
@@ -72,7 +73,7 @@ func open(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, kind i
 	if err := names.Check("Series", cfg.Series); err != nil {
 		return nil, err
 	}
-	s := &series{db: db, engine: e, name: cfg.Series, kind: kind}
+	s := &series{db: db, engine: e, name: cfg.Series, kind: kind, loss: loss}
 	if err := s.configure(cfg); err != nil {
 		return nil, err
 	}
@@ -82,11 +83,20 @@ func open(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg Config, kind i
 	if s.engine, err = place(ctx, db, e, loss); err != nil {
 		return nil, err
 	}
-	_, err = s.define(ctx)
-	for tries := 0; s.engine.IsBusy(err) && tries < retry.MaxTries && retry.Pause(ctx, firstRetry) == nil; tries++ {
-		_, err = s.define(ctx)
-	}
+	err = s.patiently(ctx, func() error {
+		_, err := s.define(ctx)
+		return err
+	})
 	return s, databaseError(s.engine, "open", err)
+}
+
+// patiently calls do again while other statements are in its way.
+func (s *series) patiently(ctx context.Context, do func() error) error {
+	err := do()
+	for tries := 0; s.engine.IsBusy(err) && tries < retry.MaxTries && retry.Pause(ctx, firstRetry) == nil; tries++ {
+		err = do()
+	}
+	return err
 }
 
 // configure takes the pattern, the restart and the zone of cfg.
@@ -119,43 +129,49 @@ func place(ctx context.Context, db *sql.DB, e *dbserver.Engine, loss time.Durati
 
 // use is the use of a session that writes.
 func (s *series) use() dbserver.Use {
-	if s.kind == fast {
+	if s.loss == 0 {
 		return dbserver.ForSegments
 	}
-	return dbserver.ForLossyLease // as durable as the caller's own transactions
+	return dbserver.ForLossyLease // for gap-free numbers, as durable as the caller's own transactions
 }
 
-// define returns the database's clock after it has stored or compared the configuration.
-func (s *series) define(ctx context.Context) (now int64, err error) {
-	now, found, err := s.compare(ctx)
+// A stored is the configuration that is stored, as far as it may differ from the one that was given.
+type stored struct {
+	now     int64 // the database's clock
+	pattern string
+}
+
+// define stores or compares the configuration.
+func (s *series) define(ctx context.Context) (stored, error) {
+	row, found, err := s.compare(ctx)
 	if err != nil || found {
-		return now, err
+		return row, err
 	}
 	failed := s.engine.Insert(ctx, s.db, s.use(), s.engine.Compile(insertSeries), map[string]any{
 		"series": s.name, "pattern": s.pattern.text, "zone": s.zone.String(), "kind": s.kind, "restarts": int64(s.restart),
 	})
 	// Another process may have been faster.
-	now, found, err = s.compare(ctx)
+	row, found, err = s.compare(ctx)
 	if err == nil && !found {
 		err = failed
 	}
-	return now, err
+	return row, err
 }
 
 // compare returns a *MismatchError if another configuration is stored.
-func (s *series) compare(ctx context.Context) (now int64, found bool, err error) {
-	var pattern, zone string
+func (s *series) compare(ctx context.Context) (row stored, found bool, err error) {
+	var zone string
 	var kind, restart int64
 	err = s.engine.Read(ctx, s.db, func(on *dbserver.Session) (_ bool, err error) {
-		found, err = on.Query(ctx, s.engine.Compile(selectSeries), map[string]any{"series": s.name}, &pattern, &zone, &kind, &restart, &now)
+		found, err = on.Query(ctx, s.engine.Compile(selectSeries), map[string]any{"series": s.name}, &row.pattern, &zone, &kind, &restart, &row.now)
 		return found, err
 	})
 	if err != nil || !found {
-		return 0, false, err
+		return stored{}, false, err
 	}
-	stored, err := ParsePattern(pattern)
-	if err != nil || stored.shape() != s.pattern.shape() {
-		return 0, true, &MismatchError{s.name, "Pattern", pattern, s.pattern.text}
+	pattern, err := ParsePattern(row.pattern)
+	if err != nil || pattern.shape() != s.pattern.shape() {
+		return stored{}, true, &MismatchError{s.name, "Pattern", row.pattern, s.pattern.text}
 	}
 	for _, f := range []struct{ name, stored, given string }{
 		{"Restart", Restart(restart).String(), s.restart.String()},
@@ -163,10 +179,10 @@ func (s *series) compare(ctx context.Context) (now int64, found bool, err error)
 		{"Kind", kindName(kind), kindName(s.kind)},
 	} {
 		if f.stored != f.given {
-			return 0, true, &MismatchError{s.name, f.name, f.stored, f.given}
+			return stored{}, true, &MismatchError{s.name, f.name, f.stored, f.given}
 		}
 	}
-	return now, true, nil
+	return row, true, nil
 }
 
 func kindName(kind int64) string {
@@ -202,11 +218,14 @@ func (s *series) insertCounter(ctx context.Context, scope string) error {
 }
 
 // A row is a counter as it is committed now, with the database's clock.
-type row struct{ state, last, now int64 }
+type row struct {
+	state, last, now int64
+	pending          string // the claims
+}
 
 func (s *series) counter(ctx context.Context, scope string) (r row, found bool, err error) {
 	err = s.engine.Read(ctx, s.db, func(on *dbserver.Session) (_ bool, err error) {
-		found, err = on.Query(ctx, s.engine.Compile(selectCounter), map[string]any{"series": s.name, "scope": scope}, &r.state, &r.last, &r.now)
+		found, err = on.Query(ctx, s.engine.Compile(selectCounter), map[string]any{"series": s.name, "scope": scope}, &r.state, &r.last, &r.pending, &r.now)
 		return found, err
 	})
 	return r, found, err

@@ -23,7 +23,7 @@ func TestStatements(t *testing.T) {
 			}
 			all := []dbserver.Statement{upsert(e)}
 			for _, text := range []string{
-				selectNow, selectSeries, insertSeries, updateTake, insertCounter, selectCounter, updateFence, updateRaise, selectAll,
+				selectNow, selectSeries, insertSeries, updateTake, updateTurn, updateSeries, insertCounter, selectCounter, updateFence, updateRaise, selectAll,
 			} {
 				all = append(all, e.Compile(text))
 			}

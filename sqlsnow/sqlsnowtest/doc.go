@@ -14,7 +14,7 @@
 //  3. Without Init, every call returns ErrNoNamespace and says what to call.
 //  4. Called again, also by several at once and while numbers are leased, Init
 //     changes nothing.
-//  5. Init fills in defaults: 1,024 workers or as many as the layout has, 10
+//  5. Init fills in defaults: as many workers as the layout has, up to 1,024, 10
 //     min, 30 s, no loss.
 //  6. Init with another layout or other constants returns ErrNamespaceMismatch
 //     and changes nothing.

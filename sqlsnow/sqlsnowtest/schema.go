@@ -49,7 +49,7 @@ func migrateAgain(s *suite) {
 }
 
 func unmigrated(s *suite) {
-	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout()}
 	calls := s.calls(ns)
 	calls["Init"] = sqlsnow.Init(s.Context(), s.db, s.dialect, ns)
 	for call, err := range calls {
@@ -97,7 +97,7 @@ func initWithDefaults(s *suite) {
 	for name, c := range map[string]struct {
 		layout  snow.Layout
 		workers int
-	}{"large": {snow.Default(), 1024}, "lanes": {snow.Clustered(), 512}, "small": {small, 8}} {
+	}{"large": {snow.DefaultLayout(), 1024}, "lanes": {snow.Clustered(), 512}, "small": {small, 8}} {
 		ns := sqlsnow.Namespace{Name: name, Layout: c.layout}
 		if err := sqlsnow.Init(s.Context(), s.db, s.dialect, ns); err != nil {
 			s.Fatalf("Init: %v", err)
@@ -165,13 +165,13 @@ func badNamespaces(s *suite) {
 		"a negative window":           func(ns *sqlsnow.Namespace) { ns.Window = -1 },
 		"a negative pinned window":    func(ns *sqlsnow.Namespace) { ns.PinnedWindow = -1 },
 	} {
-		ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}
+		ns := sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout()}
 		change(&ns)
 		_ = wantAs[*snow.FieldError](s, "Init with "+what, sqlsnow.Init(s.Context(), s.db, s.dialect, ns))
 	}
 	for call, err := range map[string]error{
 		"Migrate": sqlsnow.Migrate(s.Context(), s.db, 0),
-		"Init":    sqlsnow.Init(s.Context(), s.db, 9, sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}),
+		"Init":    sqlsnow.Init(s.Context(), s.db, 9, sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout()}),
 	} {
 		_ = wantAs[*snow.FieldError](s, call+" with an unknown dialect", err)
 	}
@@ -224,7 +224,7 @@ func readOnly(s *suite) {
 	if s.database.ReadOnly == nil {
 		s.Skip("the caller of Run has no read-only handle")
 	}
-	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.Default()}
+	ns := sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout()}
 	db := s.opened(s.database.ReadOnly)
 	s.wantIs("Migrate", sqlsnow.Migrate(s.Context(), db, s.dialect), sqlsnow.ErrReadOnly)
 	sp := s.space(ns)
@@ -232,7 +232,7 @@ func readOnly(s *suite) {
 	before := sp.rows()
 	_, err := sp.tryAcquire(s.Context(), db, sqlsnow.LeaseConfig{})
 	s.wantIs("Acquire", err, sqlsnow.ErrReadOnly)
-	s.wantIs("Init", sqlsnow.Init(s.Context(), db, s.dialect, sqlsnow.Namespace{Name: "other", Layout: snow.Default()}), sqlsnow.ErrReadOnly)
+	s.wantIs("Init", sqlsnow.Init(s.Context(), db, s.dialect, sqlsnow.Namespace{Name: "other", Layout: snow.DefaultLayout()}), sqlsnow.ErrReadOnly)
 	s.wantIs("Fence", sqlsnow.Fence(s.Context(), db, s.dialect, ns.Name), sqlsnow.ErrReadOnly)
 	got, err := sqlsnow.Workers(s.Context(), db, s.dialect, ns.Name)
 	if err != nil || len(got) != sp.ns.Workers {
@@ -251,7 +251,7 @@ func notDurable(s *suite) {
 	db := s.opened(s.database.NotDurable)
 	_, err := sp.tryAcquire(s.Context(), db, sqlsnow.LeaseConfig{})
 	s.wantIs("Acquire", err, sqlsnow.ErrNotDurable)
-	s.wantIs("Init", sqlsnow.Init(s.Context(), db, s.dialect, sqlsnow.Namespace{Name: "other", Layout: snow.Default()}), sqlsnow.ErrNotDurable)
+	s.wantIs("Init", sqlsnow.Init(s.Context(), db, s.dialect, sqlsnow.Namespace{Name: "other", Layout: snow.DefaultLayout()}), sqlsnow.ErrNotDurable)
 	sp.same("rows", sp.rows(), before)
 	_, err = sqlsnow.Workers(s.Context(), s.db, s.dialect, "other")
 	s.wantIs("Workers of a namespace that was refused", err, sqlsnow.ErrNoNamespace)

@@ -87,7 +87,7 @@ func (s *suite) space(ns sqlsnow.Namespace) *space {
 		ns.Name = "orders"
 	}
 	if ns.Layout == (snow.Layout{}) {
-		ns.Layout = snow.Default()
+		ns.Layout = snow.DefaultLayout()
 	}
 	if ns.Workers == 0 {
 		ns.Workers = 4

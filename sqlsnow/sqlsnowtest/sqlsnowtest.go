@@ -37,7 +37,7 @@ var contract = []struct {
 	{"Without Migrate, every call returns ErrNotMigrated and says what to call.", unmigrated},
 	{"Without Init, every call returns ErrNoNamespace and says what to call.", uninitialised},
 	{"Called again, also by several at once and while numbers are leased, Init changes nothing.", initAgain},
-	{"Init fills in defaults: 1,024 workers or as many as the layout has, 10 min, 30 s, no loss.", initWithDefaults},
+	{"Init fills in defaults: as many workers as the layout has, up to 1,024, 10 min, 30 s, no loss.", initWithDefaults},
 	{"Init with another layout or other constants returns ErrNamespaceMismatch and changes nothing.", initMismatch},
 	{"Init refuses bad fields with a FieldError.", badNamespaces},
 	{"Names of namespaces differ by case, and have up to 64 characters.", namesOfNamespaces},

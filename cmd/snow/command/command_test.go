@@ -93,6 +93,8 @@ func TestLayouts(t *testing.T) {
 		"layout 41+0+10+12",
 		"layout fit",
 		"layout fit -years 60 -workers 1024 -rate 4096000",
+		"layout fit --shards 64 --workers 1000 --rate 50000",
+		"layout fit --shards 256 --workers 300 --rate 10000",
 		"layout fit -years 80 -workers 128 -rate 20000 -tick 10ms -bits 53",
 		"layout fit -years 60 -workers 4096 -rate 4096000",
 		"layout fit -years 60 -workers 4096 -rate 100 -tick 1us --json",

@@ -35,7 +35,7 @@ func parse(t *testing.T, args []string) map[string]string {
 		t.Fatalf("%v: %v, %v", args, err, c.Flags().Args())
 	}
 	values := make(map[string]string)
-	for _, name := range []string{"listen", "dsn", "namespace", "token", "drain", "wait", "timeout"} {
+	for _, name := range []string{"listen", "dsn", "namespace", "worker", "token", "drain", "wait", "timeout"} {
 		values[name] = c.Flag(name).Value.String()
 	}
 	return values
@@ -83,7 +83,15 @@ type manifest struct {
 			Spec struct {
 				Grace      int `yaml:"terminationGracePeriodSeconds"`
 				Containers []struct {
-					Args      []string
+					Args []string
+					Env  []struct {
+						Name string
+						From struct {
+							Field struct {
+								Path string `yaml:"fieldPath"`
+							} `yaml:"fieldRef"`
+						} `yaml:"valueFrom"`
+					}
 					Ports     []struct{ Name string }
 					Startup   probe `yaml:"startupProbe"`
 					Readiness probe `yaml:"readinessProbe"`
@@ -104,9 +112,17 @@ type probe struct {
 	Get struct{ Path, Port string } `yaml:"httpGet"`
 }
 
-// The manifest's flags, paths, ports and times fit snow serve and each other.
-func TestKubernetesManifest(t *testing.T) {
-	decoder := yaml.NewDecoder(strings.NewReader(deployed(t, "kubernetes.yaml")))
+// The manifests' flags, paths, ports and times fit snow serve and each other. Package drivers/kubernetes compares them
+// with the types of Kubernetes.
+func TestKubernetesManifests(t *testing.T) {
+	for name, kind := range map[string]string{"kubernetes.yaml": "Deployment", "kubernetes-pinned.yaml": "StatefulSet"} {
+		t.Run(name, func(t *testing.T) { checkManifest(t, deployed(t, name), kind) })
+	}
+}
+
+func checkManifest(t *testing.T, file, kind string) {
+	t.Helper()
+	decoder := yaml.NewDecoder(strings.NewReader(file))
 	var kinds []string
 	for {
 		var m manifest
@@ -121,10 +137,22 @@ func TestKubernetesManifest(t *testing.T) {
 			if m.Spec.Ports[0].Target != "http" {
 				t.Errorf("the service's port is %+v", m.Spec.Ports)
 			}
-		case "Deployment":
+		case kind:
 			pod := m.Spec.Template.Spec
 			c := pod.Containers[0]
+			const index = "3"
+			var pinned string // what the kubelet makes of --worker, on the pod of this index
+			for i := range c.Args {
+				for _, e := range c.Env {
+					if e.From.Field.Path == "metadata.labels['apps.kubernetes.io/pod-index']" && strings.HasPrefix(c.Args[i], "--worker=") {
+						c.Args[i], pinned = strings.ReplaceAll(c.Args[i], "$("+e.Name+")", index), index
+					}
+				}
+			}
 			flags := parse(t, c.Args)
+			if want := map[string]string{"StatefulSet": index}[kind]; pinned != want || want != "" && flags["worker"] != want {
+				t.Errorf("worker %s of the index %q, want %q", flags["worker"], pinned, want)
+			}
 			if flags["listen"] != "0.0.0.0:8017" || flags["namespace"] == "" || c.Ports[0].Name != "http" {
 				t.Errorf("flags %v, ports %+v", flags, c.Ports)
 			}
@@ -149,7 +177,7 @@ func TestKubernetesManifest(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(kinds, []string{"Deployment", "Service", "PodDisruptionBudget"}) {
+	if !slices.Equal(kinds, []string{kind, "Service", "PodDisruptionBudget"}) {
 		t.Errorf("kinds %v", kinds)
 	}
 }

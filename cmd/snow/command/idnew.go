@@ -79,7 +79,7 @@ func (n *newIDs) run(c *cobra.Command) error {
 }
 
 func (n *newIDs) fillOwn(ctx context.Context, ids []snow.ID) error {
-	w, err := snow.Fixed(n.layout.layout, n.datacenter, n.worker)
+	w, err := snow.FixedParts(n.layout.layout, snow.Parts{Datacenter: n.datacenter, Worker: n.worker})
 	if err != nil {
 		return err
 	}

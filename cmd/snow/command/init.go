@@ -55,7 +55,7 @@ func (a *app) init() *cobra.Command {
 	f := c.Flags()
 	namespaceFlag(c, &ns.Name)
 	f.Var(&layout, "layout", "a preset or a layout")
-	f.IntVar(&ns.Workers, "workers", 0, "`N` worker numbers; 0 for all that the layout has, at most 1024")
+	f.IntVar(&ns.Workers, "workers", 0, "`N` worker numbers; needed for layouts with more than 1024; 0 for all that the layout has")
 	f.DurationVar(&ns.Window, "window", 0, "how long ids can be made without the database; 0 for 10m")
 	f.DurationVar(&ns.PinnedWindow, "pinned-window", 0, "the same for processes that ask for a certain number; 0 for 30s")
 	f.DurationVar(&ns.LossWindow, "loss-window", 0, "how much confirmed history a failover of the database may lose")

@@ -77,6 +77,7 @@ type shownLayout struct {
 	SpanNS      int64       `json:"span_ns,omitempty"` // within it, ids of other lanes are unordered; 0 with one lane
 	Highest     string      `json:"highest_id"`
 	JavaScript  bool        `json:"fits_javascript_number"`
+	Go          string      `json:"go,omitempty"` // code that returns the layout
 
 	end time.Time // which JSON can't write after the year 9999
 }
@@ -155,6 +156,9 @@ func (l shownLayout) writeText(w io.Writer) {
 		javaScript = "a number of JavaScript holds it"
 	}
 	fmt.Fprintf(w, "highest id\t%s, %d digits; %s\n", l.Highest, len(l.Highest), javaScript)
+	if l.Go != "" {
+		fmt.Fprintf(w, "in Go\t%s\n", l.Go)
+	}
 }
 
 // A namedLayout is a preset, or the layout of a namespace.
@@ -165,7 +169,8 @@ type namedLayout struct {
 
 func presets() []namedLayout {
 	return []namedLayout{
-		{"default", snow.Default()},
+		{"default", snow.DefaultLayout()},
+		{"defaultshards", snow.DefaultShards()},
 		{"twitter", snow.Twitter()},
 		{"discord", snow.Discord()},
 		{"instagram", snow.Instagram()},
@@ -240,8 +245,8 @@ func (f *layoutsFlag) Set(text string) error {
 func (f *layoutsFlag) Type() string { return "layout" }
 
 const aboutFit = `Find the layout with the fewest bits for the years, workers and ids a second that
-you need. If there is none, the answer says how far each of them must give way,
-and the exit status is 3.
+you need, and the line of Go that makes it. If there is none, the answer says how
+far each of them must give way, and the exit status is 3.
 
 Bits to spare belong to the part that is most likely to grow. A layout never
 changes once ids are made with it.`
@@ -268,7 +273,9 @@ func (a *app) layoutFit() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("layout fit: %w", err)
 			}
-			return a.print(shownLayouts{describe(named, a.now())})
+			shown := describe(named, a.now())
+			shown.Go = layoutfit.Code(named.layout)
+			return a.print(shownLayouts{shown})
 		},
 	}
 	f := c.Flags()

@@ -102,6 +102,30 @@ func TestLeases(t *testing.T) {
 	}
 }
 
+// A server that a merge has made is the namespace that programs make with the defaults, and the other way round.
+func TestDefaultsOfNamespaces(t *testing.T) {
+	t.Setenv("SNOW_DSN", filepath.Join(t.TempDir(), "registry.db"))
+	for _, line := range []string{
+		"merge namespace -dialect sqlite -target env:SNOW_DSN -namespace merged", "init -namespace merged",
+		"init -namespace own", "merge namespace -dialect sqlite -target env:SNOW_DSN -namespace own",
+	} {
+		if got := execute(t, strings.Fields(line)...); got.status != 0 {
+			t.Errorf("snow %s: %s", line, got.stderr)
+		}
+	}
+	// A layout with a million numbers has no default for how many are leased.
+	for line, status := range map[string]int{
+		"init -namespace game -layout gameservers": 2,
+		"merge namespace -dialect sqlite -target env:SNOW_DSN -namespace game -layout 35+0+20+8+0/100ms@2024-01-01T00:00:00Z": 2,
+		"init -namespace game -layout gameservers -workers 5000":                                                              0,
+	} {
+		got := execute(t, strings.Fields(line)...)
+		if got.status != status || (status != 0) != strings.Contains(got.stderr, "Workers 0: the layout has 1048576: say how many") {
+			t.Errorf("snow %s: exit status %d: %s", line, got.status, got.stderr)
+		}
+	}
+}
+
 func TestWatchEndsWithTheContext(t *testing.T) {
 	t.Setenv("SNOW_DSN", filepath.Join(t.TempDir(), "registry.db"))
 	for _, line := range []string{"migrate", "init -namespace shop -workers 2"} {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,7 +36,7 @@ func (a *app) opaqueDecode() *cobra.Command {
 		Use: "decode [TEXT…]", Short: "Show which ids texts are", Long: aboutOpaqueDecode,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			keys, err := readKeys(c, path)
+			keys, err := a.readKeys(c, path)
 			if err != nil {
 				return err
 			}
@@ -66,7 +68,7 @@ An ID is decimal, base32 of 13 characters, or hexadecimal after 0x. Without an I
 or for -, ids are read from standard input, one in each line.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			keys, err := readKeys(c, path)
+			keys, err := a.readKeys(c, path)
 			if err != nil {
 				return err
 			}
@@ -131,11 +133,19 @@ func keysFlag(c *cobra.Command, path *string) {
 	c.Flags().StringVar(path, "keys", "", "the `FILE` of the keys")
 }
 
-func readKeys(c *cobra.Command, path string) (*opaque.Keys, error) {
+// readKeys warns if all users may read the file. Windows has no such bits.
+func (a *app) readKeys(c *cobra.Command, path string) (*opaque.Keys, error) {
 	if path == "" {
 		return nil, &usageError{c.CommandPath(), errors.New("--keys is missing")}
 	}
-	return opaque.ReadKeys(path)
+	keys, err := opaque.ReadKeys(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o007 != 0 && runtime.GOOS != "windows" {
+		a.warn("all users of this machine may open the keys in " + path + ": run chmod o= on it")
+	}
+	return keys, nil
 }
 
 // shownOpaques is the result of opaque encode and opaque decode.

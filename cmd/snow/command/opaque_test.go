@@ -3,6 +3,7 @@ package command
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -10,6 +11,9 @@ import (
 )
 
 func TestOpaqueIDs(t *testing.T) {
+	if err := os.Chmod("testdata/opaque.keys", 0o600); err != nil { // a checkout lets all read it
+		t.Fatal(err)
+	}
 	golden.Check(t, "testdata/opaque.txt", transcript(t,
 		"opaque encode --keys testdata/opaque.keys --type ord 286467607756828714 0x5 04W86BB0G4007",
 		"opaque encode --keys testdata/opaque.keys --json 5",
@@ -42,5 +46,15 @@ func TestOpaqueKey(t *testing.T) {
 	}
 	if decoded := execute(t, "opaque", "decode", "--keys", path, text); decoded.status != 0 || decoded.stdout != encoded.stdout {
 		t.Errorf("%s is decoded as %+v", text, decoded)
+	}
+	if runtime.GOOS == "windows" {
+		return
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	again := execute(t, "opaque", "encode", "--keys", path, "--type", "usr", "77")
+	if again.status != 0 || again.stdout != encoded.stdout || encoded.stderr != "" || !strings.Contains(again.stderr, "all users of this machine may open the keys in "+path) {
+		t.Errorf("a file that all may read: got %+v, want a warning; before: %q", again, encoded.stderr)
 	}
 }

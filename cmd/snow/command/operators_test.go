@@ -181,7 +181,7 @@ func TestNamesOfStrangers(t *testing.T) {
 	const evil = "'ev' || char(27) || '[31mil' || char(10) || 'x'"
 	for _, statement := range []string{
 		"INSERT INTO snow_segments VALUES (" + evil + ", 'space', 1, 0, 1, 5, 0)",
-		"INSERT INTO snow_numbers VALUES (" + evil + ", '', 'x', 'UTC', 1, 0, 1, 0)",
+		"INSERT INTO snow_numbers VALUES (" + evil + ", '', 'x', 'UTC', 1, 0, 1, 0, '!')",
 		"CREATE TEMPORARY TABLE one AS SELECT * FROM snow_namespaces",
 		"UPDATE one SET namespace = " + evil,
 		"INSERT INTO snow_namespaces SELECT * FROM one",

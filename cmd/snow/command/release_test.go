@@ -70,7 +70,7 @@ func TestRelease(t *testing.T) {
 	want(0, "worker "+number+" is free", "release -namespace shop -worker "+number+" -wait")
 
 	// A holder that is gone: its row is as a killed process leaves it.
-	end := time.Since(snow.Default().Epoch()).Milliseconds() + 3000
+	end := time.Since(snow.DefaultLayout().Epoch()).Milliseconds() + 3000
 	_, err = db.ExecContext(t.Context(), "UPDATE snow_workers SET state = 2, fence = 7, holder = 'gone', renewed_at_ms = 0, ceiling_tick = ? WHERE namespace = 'shop' AND worker_id = 1", end)
 	if err != nil {
 		t.Fatal(err)

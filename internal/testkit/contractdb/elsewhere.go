@@ -87,7 +87,7 @@ func (e Elsewhere) calls(t *testing.T, db *sql.DB) map[string]error {
 	t.Helper()
 	ctx, all := t.Context(), map[string]error{}
 	all["Migrate"] = sqlsnow.Migrate(ctx, db, e.Dialect)
-	all["Init"] = sqlsnow.Init(ctx, db, e.Dialect, sqlsnow.Namespace{Name: "orders", Layout: snow.Default(), Workers: 16})
+	all["Init"] = sqlsnow.Init(ctx, db, e.Dialect, sqlsnow.Namespace{Name: "orders", Layout: snow.DefaultLayout(), Workers: 16})
 	lease, err := sqlsnow.Acquire(ctx, db, e.Dialect, leases)
 	if all["Acquire"] = err; err == nil {
 		all["Close"] = lease.Close(ctx)

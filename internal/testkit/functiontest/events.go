@@ -148,7 +148,7 @@ func testClockSetBack(t *testing.T, target Target) {
 	server.SetClock(t, 0)
 	name := server.CreateDatabase(t)
 	db := target.open(t, server, name)
-	target.prepare(t, db, snow.Default())
+	target.prepare(t, db, snow.DefaultLayout())
 	made, batch := newLedger(), 0
 	mustInsert(t, db, made, "before", &batch, 4)
 	server.SetClock(t, -2*time.Second)
@@ -223,7 +223,7 @@ func testSummerTime(t *testing.T, target Target) {
 	server.SetClock(t, time.Until(end)-30*time.Minute)
 	name := server.CreateDatabase(t)
 	db := target.open(t, server, name)
-	target.prepare(t, db, snow.Default())
+	target.prepare(t, db, snow.DefaultLayout())
 	conn, err := db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func testSummerTime(t *testing.T, target Target) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if from, to := snow.Default().Time(first), snow.Default().Time(second); !from.Before(end) || to.Before(end) {
+	if from, to := snow.DefaultLayout().Time(first), snow.DefaultLayout().Time(second); !from.Before(end) || to.Before(end) {
 		t.Errorf("got ids of %v and %v, want one before and one after %v", from, to, end)
 	}
 }

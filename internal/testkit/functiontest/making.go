@@ -18,7 +18,7 @@ import (
 )
 
 // testMaking makes ids in 16 sessions, beside generators of the same namespace. Some of the sessions roll back.
-func testMaking(t *testing.T, target Target) { make16(t, target, snow.Default(), 0) }
+func testMaking(t *testing.T, target Target) { make16(t, target, snow.DefaultLayout(), 0) }
 
 func testMakingWithLanes(t *testing.T, target Target) {
 	layout, err := snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), 10*time.Millisecond, snow.Bits{Timestamp: 38, Worker: 5, Sequence: 6, Shard: 3, Lane: 3, Span: 10})
@@ -111,7 +111,7 @@ func testNoWaits(t *testing.T, target Target) {
 	}
 	server := target.server(t, options...)
 	db := target.open(t, server, server.CreateDatabase(t))
-	target.prepare(t, db, snow.Default())
+	target.prepare(t, db, snow.DefaultLayout())
 	begin := func(isolation sql.IsolationLevel) *sql.Tx {
 		t.Helper()
 		impatient := "SET SESSION innodb_lock_wait_timeout = 5"
@@ -259,7 +259,7 @@ func testRefusals(t *testing.T, target Target) {
 	if err := install(); !errors.Is(err, sqlsnow.ErrNoNamespace) {
 		t.Errorf("without the namespace: got %v", err)
 	}
-	if err := sqlsnow.Init(t.Context(), db, target.Dialect, sqlsnow.Namespace{Name: namespace, Layout: snow.Default(), Workers: 8}); err != nil {
+	if err := sqlsnow.Init(t.Context(), db, target.Dialect, sqlsnow.Namespace{Name: namespace, Layout: snow.DefaultLayout(), Workers: 8}); err != nil {
 		t.Fatal(err)
 	}
 	foreign := "CREATE FUNCTION snow_next_id() RETURNS BIGINT DETERMINISTIC NO SQL RETURN 1"

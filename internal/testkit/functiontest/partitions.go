@@ -16,7 +16,7 @@ import (
 // testPartitions runs the statements and inserts rows at the bounds.
 func testPartitions(t *testing.T, target Target) {
 	server := target.server(t)
-	for name, l := range map[string]snow.Layout{"plain": snow.Default(), "lanes": snow.Clustered(), "epoch": snow.Twitter()} {
+	for name, l := range map[string]snow.Layout{"plain": snow.DefaultLayout(), "lanes": snow.Clustered(), "epoch": snow.Twitter()} {
 		t.Run(name, func(t *testing.T) {
 			db := target.open(t, server, server.CreateDatabase(t))
 			first := time.Date(2025, 11, 15, 0, 0, 0, 0, time.UTC)

@@ -16,7 +16,7 @@ import (
 // layouts returns presets and random layouts, half of them with lanes.
 func layouts(t *testing.T, random *rand.Rand, n int) []snow.Layout {
 	t.Helper()
-	all := []snow.Layout{snow.Default(), snow.Twitter(), snow.Instagram(), snow.JavaScript(), snow.Clustered(), snow.ClusteredShards()}
+	all := []snow.Layout{snow.DefaultLayout(), snow.Twitter(), snow.Instagram(), snow.JavaScript(), snow.Clustered(), snow.ClusteredShards()}
 	for len(all) < n {
 		ticks := []time.Duration{time.Microsecond, 999 * time.Microsecond, time.Millisecond, 10 * time.Millisecond, 1_234_567 * time.Nanosecond, time.Second, 7 * time.Minute, time.Hour}
 		b := snow.Bits{

@@ -24,7 +24,7 @@ func testReplaced(t *testing.T, target Target) {
 	server := target.server(t, options...)
 	name := server.CreateDatabase(t)
 	db := target.open(t, server, name)
-	worker := target.prepare(t, db, snow.Default())
+	worker := target.prepare(t, db, snow.DefaultLayout())
 	made, batch := newLedger(), 0
 	install := func(what string, want uint64) {
 		t.Helper()

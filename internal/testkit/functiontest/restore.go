@@ -49,7 +49,7 @@ func (r registry) do(t *testing.T, do func() error) {
 func (r registry) init(t *testing.T, name string) {
 	t.Helper()
 	r.do(t, func() error {
-		return sqlsnow.Init(t.Context(), r.db, r.Dialect, sqlsnow.Namespace{Name: name, Layout: snow.Default(), Workers: 8})
+		return sqlsnow.Init(t.Context(), r.db, r.Dialect, sqlsnow.Namespace{Name: name, Layout: snow.DefaultLayout(), Workers: 8})
 	})
 }
 

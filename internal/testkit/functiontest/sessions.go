@@ -19,7 +19,7 @@ import (
 func testSessions(t *testing.T, target Target) {
 	server := target.server(t)
 	db := target.open(t, server, server.CreateDatabase(t))
-	target.prepare(t, db, snow.Default())
+	target.prepare(t, db, snow.DefaultLayout())
 	db.SetMaxOpenConns(4)
 	made, batch := newLedger(), 0
 	settings := []string{
@@ -49,7 +49,7 @@ func testSessions(t *testing.T, target Target) {
 				break
 			}
 			made.add(t, setting, id)
-			if at := snow.Default().Time(id); time.Since(at).Abs() > time.Minute {
+			if at := snow.DefaultLayout().Time(id); time.Since(at).Abs() > time.Minute {
 				t.Errorf("%s: got an id of %v", setting, at)
 			}
 		}
@@ -84,7 +84,7 @@ func (target Target) disturb(t *testing.T, db *sql.DB, made *ledger) {
 					continue
 				}
 				made.add(t, setting, id)
-				if at := snow.Default().Time(id); time.Since(at).Abs() > time.Minute || setting == "SET insert_id = 5" {
+				if at := snow.DefaultLayout().Time(id); time.Since(at).Abs() > time.Minute || setting == "SET insert_id = 5" {
 					t.Errorf("%s: got an id of %v", setting, at)
 				}
 			}
@@ -113,7 +113,7 @@ func one(t *testing.T, conn *sql.Conn, target Target) (id snow.ID, err error) {
 func testDefaults(t *testing.T, target Target) {
 	server := target.server(t)
 	db := target.open(t, server, server.CreateDatabase(t))
-	target.prepare(t, db, snow.Default())
+	target.prepare(t, db, snow.DefaultLayout())
 	var version string
 	if err := db.QueryRowContext(t.Context(), "SELECT version()").Scan(&version); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func testDefaults(t *testing.T, target Target) {
 func testRate(t *testing.T, target Target) {
 	server := target.server(t)
 	db := target.open(t, server, server.CreateDatabase(t))
-	target.prepare(t, db, snow.Default())
+	target.prepare(t, db, snow.DefaultLayout())
 	if target.Dialect == sqlsnow.MySQL {
 		exec(t, db, "CREATE TABLE counted (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, batch INT NOT NULL)")
 	} else {

@@ -88,7 +88,7 @@ func Layout(tb testing.TB) snow.Layout {
 // NewGenerator returns the only generator of a test.
 func NewGenerator(tb testing.TB) *snow.Generator {
 	tb.Helper()
-	worker, err := snow.Fixed(Layout(tb), 0, 3)
+	worker, err := snow.Fixed(Layout(tb), 3)
 	if err != nil {
 		tb.Fatal(err)
 	}

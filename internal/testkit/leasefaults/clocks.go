@@ -16,7 +16,7 @@ func clocks() []scenario {
 			play:      (*world).stepDatabase,
 		},
 		{
-			name: "a process's clock is wrong by a day", long: true,
+			name: "a process's clock is wrong by a day", long: true, clock: true,
 			namespace: sqlsnow.Namespace{Workers: 12, Window: 2 * time.Second},
 			play:      (*world).stepProcess,
 		},

@@ -1,6 +1,7 @@
 // Package leasefaults tests worker leases with real processes and real servers: it stops, kills and restarts them,
 // cuts and holds their connections, steps their clocks and undoes commits of a database, while the leases make ids
-// at the rate of their layout. [Run] is the suite; a package with a driver calls it.
+// at the rate of their layout. [Run] is the suite; a package with a driver calls it, and
+// [RunStore] for a store of keys with versions.
 //
 // A worker process is the test binary itself, started again. It appends every id to a file, one for each lease. At
 // the end of a scenario the files are merged, and these must hold:
@@ -17,8 +18,10 @@
 //
 //	run.go                                          Run, and the world of a scenario
 //	clocks.go failovers.go outages.go               the scenarios of leases
-//	pauses.go pins.go storms.go
+//	pauses.go pins.go pods.go storms.go
+//	stores.go store_faults.go                       RunStore, and the scenarios of stores such as ZooKeeper
 //	segments.go                                     RunSegments, and its scenarios
+//	fleet.go                                        processes, proxies and the ledger for stores that are no databases
 //	proxy.go ledger.go                              a network with faults; the check of all ids
 //	process.go report.go                            a worker process as its parent sees it
 //	worker.go shifted.go wall.go wall_shifted.go    the worker process itself, also with a wrong clock

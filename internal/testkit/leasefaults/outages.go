@@ -14,13 +14,13 @@ func outages() []scenario {
 			name: "connections refused for longer than the window", proxied: true,
 			namespace: sqlsnow.Namespace{Workers: 8, Window: 3 * time.Second},
 			play: func(w *world) {
-				w.outage(func() { w.proxy.refuse() }, func() { w.proxy.accept(w) })
+				w.outage(w.refuse, w.accept)
 			},
 		},
 		{
 			name: "packets lost for longer than the window", proxied: true, long: true,
 			namespace: sqlsnow.Namespace{Workers: 8, Window: 3 * time.Second},
-			play:      func(w *world) { w.outage(w.proxy.silence, w.proxy.speak) },
+			play:      func(w *world) { w.outage(w.silence, w.speak) },
 		},
 		{
 			name: "database stopped for longer than the window", private: true, long: true,
@@ -92,24 +92,28 @@ func (w *world) cut() {
 	holders := w.start(8)
 	w.begin(holders)
 	executed, heard := w.writes(holders)
-	w.proxy.odds.Store(30)
+	for _, p := range w.proxies {
+		p.odds.Store(30)
+	}
 	for _, p := range holders {
 		before, _ := p.report()
 		p.await(w, "failed to renew", func(r report) bool { return r.Failures > before.Failures+3 })
 	}
 	holders[0].await(w, "saw all kinds of cuts", func(report) bool {
-		for kind := range w.proxy.cuts {
-			if w.proxy.cuts[kind].Load() < 10 {
+		for kind := range cutKinds {
+			if w.cuts(kind) < 10 {
 				return false
 			}
 		}
 		return true
 	})
-	w.proxy.odds.Store(0)
+	for _, p := range w.proxies {
+		p.odds.Store(0)
+	}
 	w.renew(holders)
 	executed2, heard2 := w.writes(holders)
 	w.Logf("cut before, after and late: %d, %d, %d; %d statements executed, %d renewals acknowledged",
-		w.proxy.cuts[cutBefore].Load(), w.proxy.cuts[cutAfter].Load(), w.proxy.cuts[cutLate].Load(), executed2-executed, heard2-heard)
+		w.cuts(cutBefore), w.cuts(cutAfter), w.cuts(cutLate), executed2-executed, heard2-heard)
 	if executed2-executed <= int64(heard2-heard) {
 		w.Error("every renewal that was executed was also acknowledged: no connection was cut during one")
 	}
@@ -118,7 +122,13 @@ func (w *world) cut() {
 // writes returns how many writes the database has executed, and how many of them the processes know of.
 func (w *world) writes(processes []*process) (executed int64, heard uint64) {
 	w.Helper()
-	if err := w.db.QueryRowContext(w.Context(), "SELECT SUM(renew_seq) FROM snow_workers").Scan(&executed); err != nil {
+	if w.store != nil {
+		n, err := w.store.Executed(w.Context(), w.direct, w.job.Namespace)
+		if err != nil {
+			w.Fatal(err)
+		}
+		executed = n
+	} else if err := w.db.QueryRowContext(w.Context(), "SELECT SUM(renew_seq) FROM snow_workers").Scan(&executed); err != nil {
 		w.Fatal(err)
 	}
 	for _, p := range processes {
@@ -126,4 +136,39 @@ func (w *world) writes(processes []*process) (executed int64, heard uint64) {
 		heard += r.Renewals + r.Swaps
 	}
 	return executed, heard
+}
+
+// refuse cuts all connections to the servers, and refuses new ones, until accept.
+func (w *world) refuse() {
+	for _, p := range w.proxies {
+		p.refuse()
+	}
+}
+
+func (w *world) accept() {
+	w.Helper()
+	for _, p := range w.proxies {
+		p.accept(w)
+	}
+}
+
+// silence holds everything back that comes from the servers or goes to them, until speak.
+func (w *world) silence() {
+	for _, p := range w.proxies {
+		p.silence()
+	}
+}
+
+func (w *world) speak() {
+	for _, p := range w.proxies {
+		p.speak()
+	}
+}
+
+// cuts returns how many requests were cut in one way.
+func (w *world) cuts(kind int) (n int64) {
+	for _, p := range w.proxies {
+		n += p.cuts[kind].Load()
+	}
+	return n
 }

@@ -68,8 +68,7 @@ func (w *world) inherit() {
 	second.stop(w)
 	w.pinned(third)
 	second.resume(w)
-	// A pinned lease can't go on with another number.
-	second.await(w, "ended", func(r report) bool { return r.Ended == 1 && r.Displaced > 0 && r.Expired > r.Resumed })
+	w.outlived(second)
 	flow(w, third)
 }
 

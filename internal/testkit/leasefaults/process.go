@@ -44,7 +44,7 @@ func spawn(tb testing.TB, program []string, j job) *process {
 		tb.Fatal(err)
 	}
 	p.cmd = exec.Command(program[0], program[1:]...)
-	p.cmd.Env = append(os.Environ(), jobVariable+"="+string(text))
+	p.cmd.Env = append(os.Environ(), jobVariable+"="+string(text), podIndex+"="+j.Pod)
 	p.cmd.Stderr = writer(func(b []byte) (int, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()

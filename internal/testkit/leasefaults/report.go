@@ -17,6 +17,7 @@ type job struct {
 	DSN       string
 	Namespace string
 	Pin       *uint64       // the worker number to ask for
+	Pod       string        // the same, as text in the environment of the process: see podIndex
 	Holder    string        // also names the files of ids
 	Every     time.Duration // between two reports; reportTime if zero
 	Dir       string        // of the files of ids

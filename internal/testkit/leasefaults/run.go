@@ -3,6 +3,7 @@
 package leasefaults
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"os"
@@ -34,13 +35,14 @@ type scenario struct {
 	follower  bool              // the private server has a replica, and everybody goes through the proxy
 	lossy     bool              // ids may be issued twice
 	long      bool              // it takes long
+	clock     bool              // it is about a process's clock that differs from the server's
 	play      func(w *world)
 }
 
 func scenarios() []scenario {
 	var all []scenario
 	// The longest and the heaviest scenarios come first.
-	for _, some := range [][]scenario{failovers(), storms(), clocks(), outages(), pauses(), pins()} {
+	for _, some := range [][]scenario{failovers(), storms(), clocks(), outages(), pauses(), pins(), pods()} {
 		all = append(all, some...)
 	}
 	return all
@@ -101,6 +103,9 @@ type world struct {
 	server    *dbtest.Server
 	replica   *dbtest.Server // nil without
 	proxy     *proxy         // nil without
+	store     *StoreTarget   // nil for an SQL database
+	direct    string         // the DSN of a store without proxies
+	proxies   []*proxy       // of a store, or only proxy
 	db        *sql.DB
 	job       job // of every worker process; start completes it
 	processes []*process
@@ -128,6 +133,7 @@ func newWorld(t *testing.T, target Target, s scenario, server, replica *dbtest.S
 	}
 	if s.proxied {
 		w.proxy = newProxy(t, server.Addr())
+		w.proxies = []*proxy{w.proxy}
 		dsn = strings.Replace(dsn, server.Addr(), w.proxy.addr, 1)
 	}
 	w.job = job{Driver: target.Driver, Dialect: target.Dialect, DSN: dsn, Namespace: s.namespace.Name, Dir: t.TempDir()}
@@ -159,9 +165,9 @@ func (w *world) start(n int, changes ...func(*job)) []*process {
 			change(&j)
 		}
 		program := []string{j.program}
-		if j.program == "" {
+		if j.program == "" || w.store != nil { // a test binary
 			top, _, _ := strings.Cut(w.Name(), "/")
-			program = []string{os.Args[0], "-test.run=^" + top + "$"}
+			program = []string{cmp.Or(j.program, os.Args[0]), "-test.run=^" + top + "$"}
 		}
 		w.processes = append(w.processes, spawn(w, program, j))
 	}

@@ -29,6 +29,11 @@ func (w *world) buildShifted() string {
 		overlay[path] = at
 	}
 	add(w.shiftedTime())
+	if w.store != nil { // the test binary itself dials the store
+		list, program := w.overlay(dir, overlay)
+		w.build("go", "test", "-c", "-tags=shiftedwall", "-overlay="+list, "-o="+program, ".")
+		return program
+	}
 	main := filepath.Join(here, "shiftedworker")
 	add(filepath.Join(main, "main.go"), `package main
 
@@ -40,19 +45,31 @@ import (
 
 func main() { leasefaults.Work() }
 `)
-	text, err := json.Marshal(map[string]any{"Replace": overlay})
+	list, program := w.overlay(dir, overlay)
+	w.build("go", "build", "-tags=shiftedwall", "-overlay="+list, "-o="+program, "./shiftedworker")
+	return program
+}
+
+// overlay writes the list of replaced files, and returns its path and the program's.
+func (w *world) overlay(dir string, files map[string]string) (list, program string) {
+	w.Helper()
+	text, err := json.Marshal(map[string]any{"Replace": files})
 	if err != nil {
 		w.Fatal(err)
 	}
-	list, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "worker")
+	list, program = filepath.Join(dir, "overlay.json"), filepath.Join(dir, "worker")
 	if err := os.WriteFile(list, text, 0o600); err != nil {
 		w.Fatal(err)
 	}
-	cmd := exec.CommandContext(w.Context(), "go", "build", "-tags=shiftedwall", "-overlay="+list, "-o="+program, "./shiftedworker")
+	return list, program
+}
+
+func (w *world) build(command ...string) {
+	w.Helper()
+	cmd := exec.CommandContext(w.Context(), command[0], command[1:]...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.Fatalf("build a program whose clock can be shifted: %v\n%s", err, out)
 	}
-	return program
 }
 
 // shiftedTime returns the path of the file in the standard library that has time.Now, and its replacement.

@@ -43,43 +43,68 @@ func layout() snow.Layout {
 	return l
 }
 
+// A Lease is what a worker process makes ids with.
+type Lease interface {
+	snow.Worker
+	Stats() sqlsnow.LeaseStats
+	Done() <-chan struct{}
+	Close(ctx context.Context) error
+}
+
 // A worker is a worker process.
 type worker struct {
 	job
-	db     *sql.DB
+	db     *sql.DB // nil for a store
+	lease  Acquire
 	issue  context.Context // ends with the command "close", where there is nothing to close yet
 	leases sync.WaitGroup
 
 	mu     sync.Mutex
 	report report
-	held   []*sqlsnow.Lease
+	held   []Lease
 }
 
 // Work does the job in the environment of this process, and ends the process. Commands come on the standard input,
 // one in a line. The process ends at the end of its input, so that a test that dies leaves no process behind.
 // Reports go to the standard output, as JSON.
-func Work() {
-	if err := work(); err != nil {
+func Work() { workWith(nil) }
+
+// workWith is Work with leases of a store, which dial opens. nil means an SQL database.
+func workWith(dial Dial) {
+	if err := work(dial); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-func work() (err error) {
+func work(dial Dial) (err error) {
 	w := &worker{}
 	if err := json.Unmarshal([]byte(os.Getenv(jobVariable)), &w.job); err != nil {
 		return err
 	}
-	if err := shiftWall(w.WallShift); err != nil {
+	if err := errors.Join(shiftWall(w.WallShift), w.readPod()); err != nil {
 		return err
 	}
-	if w.Fixed == nil && w.Segments == nil {
+	switch {
+	case w.Fixed != nil, w.Segments != nil:
+	case dial != nil:
+		if w.lease, err = dial(w.DSN); err != nil {
+			return err
+		}
+	default:
 		if w.db, err = sql.Open(w.Driver, w.DSN); err != nil {
 			return err
 		}
 		w.db.SetMaxOpenConns(10)
 		w.db.SetMaxIdleConns(10)
+		w.lease = func(ctx context.Context, cfg sqlsnow.LeaseConfig) (Lease, error) {
+			l, err := sqlsnow.Acquire(ctx, w.db, w.Dialect, cfg)
+			if err != nil {
+				return nil, err
+			}
+			return l, nil
+		}
 	}
 
 	var end context.CancelFunc
@@ -218,7 +243,7 @@ func (w *worker) live(i int) error {
 		return w.loadSegments(file)
 	}
 	if w.Fixed != nil {
-		fixed, err := snow.Fixed(layout(), 0, *w.Fixed)
+		fixed, err := snow.Fixed(layout(), *w.Fixed)
 		if err != nil {
 			return err
 		}
@@ -238,13 +263,13 @@ func (w *worker) live(i int) error {
 }
 
 // acquire returns nil after an error, unless the job is patient.
-func (w *worker) acquire() *sqlsnow.Lease {
+func (w *worker) acquire() Lease {
 	for {
 		ctx, cancel := w.issue, context.CancelFunc(func() {})
 		if w.Timeout > 0 {
 			ctx, cancel = context.WithTimeout(ctx, w.Timeout)
 		}
-		lease, err := sqlsnow.Acquire(ctx, w.db, w.Dialect, sqlsnow.LeaseConfig{
+		lease, err := w.lease(ctx, sqlsnow.LeaseConfig{
 			Namespace: w.Namespace, Worker: w.Pin, Holder: w.Holder, Logger: slog.New(w),
 		})
 		cancel()
@@ -341,7 +366,7 @@ func (w *worker) load(from snow.Worker, done <-chan struct{}, file io.Writer) er
 // expire records how much of a lease was left when ids stopped.
 func (r *report) expire(from snow.Worker) {
 	r.Expired++
-	lease, ok := from.(*sqlsnow.Lease)
+	lease, ok := from.(Lease)
 	if !ok || r.LastID == 0 {
 		return
 	}

@@ -44,7 +44,7 @@ func Databases(t *testing.T, e Engine) *sql.DB {
 	r.target = r.open("target")
 	if err := errors.Join(
 		sqlsnow.Migrate(t.Context(), r.target.db, e.Dialect),
-		sqlsnow.Init(t.Context(), r.target.db, e.Dialect, sqlsnow.Namespace{Name: namespace, Layout: snow.Default(), Workers: 16}),
+		sqlsnow.Init(t.Context(), r.target.db, e.Dialect, sqlsnow.Namespace{Name: namespace, Layout: snow.DefaultLayout(), Workers: 16}),
 	); err != nil {
 		t.Fatal(err)
 	}

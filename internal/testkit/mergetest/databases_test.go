@@ -65,7 +65,7 @@ func TestSharedDatabase(t *testing.T) {
 	target, into := open()
 	if err := errors.Join(
 		sqlsnow.Migrate(t.Context(), target, sqlsnow.MySQL),
-		sqlsnow.Init(t.Context(), target, sqlsnow.MySQL, sqlsnow.Namespace{Name: "game", Layout: snow.Default(), Workers: 4}),
+		sqlsnow.Init(t.Context(), target, sqlsnow.MySQL, sqlsnow.Namespace{Name: "game", Layout: snow.DefaultLayout(), Workers: 4}),
 	); err != nil {
 		t.Fatal(err)
 	}

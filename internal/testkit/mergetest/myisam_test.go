@@ -65,7 +65,7 @@ func TestMyISAM(t *testing.T) {
 	if err := sqlsnow.Migrate(t.Context(), target, sqlsnow.MySQL); err != nil {
 		t.Fatal(err)
 	}
-	if err := sqlsnow.Init(t.Context(), target, sqlsnow.MySQL, sqlsnow.Namespace{Name: "game", Layout: snow.Default(), Workers: 16}); err != nil {
+	if err := sqlsnow.Init(t.Context(), target, sqlsnow.MySQL, sqlsnow.Namespace{Name: "game", Layout: snow.DefaultLayout(), Workers: 16}); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range append(statements, "ALTER TABLE bags ENGINE=MyISAM") {

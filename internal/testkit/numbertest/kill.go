@@ -14,8 +14,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 	"github.com/shardsnow/snow/sqlsnow"
 	"github.com/shardsnow/snow/sqlsnow/numbers"
 )
@@ -28,7 +30,7 @@ func testGapFreeKills(t *testing.T, g Target) {
 	s := g.openGapFree(t, db, invoices)
 	var killed atomic.Int64
 	var all sync.WaitGroup
-	for range 16 {
+	for range testscale.Of(16, takers) {
 		all.Go(func() {
 			for killed.Load() < int64(kills()) {
 				ctx, cancel := context.WithCancel(t.Context())
@@ -69,17 +71,10 @@ func testGapFreeKills(t *testing.T, g Target) {
 // Connections are killed, and contexts end, while blocks are taken. What was confirmed to nobody is given to nobody.
 func testFastKills(t *testing.T, g Target) {
 	db, dsn := g.open(t)
-	var two []*numbers.Fast
-	for range 2 {
-		f, err := numbers.OpenFast(t.Context(), db, g.Dialect, numbers.FastConfig{Config: invoices, Step: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		two = append(two, f)
-	}
+	two := g.openTwo(t, db, 3, 30)
 	done := make(chan struct{})
 	var all sync.WaitGroup
-	given := make([][]string, 16)
+	given := make([][]string, testscale.Of(16, takers))
 	var ended, filled atomic.Int64
 	for i := range given {
 		all.Go(func() {
@@ -134,6 +129,22 @@ func testFastKills(t *testing.T, g Target) {
 	if len(seen) == 0 {
 		t.Error("no number was given out")
 	}
+}
+
+// openTwo opens a fast series twice, as two processes do. The second one has a LossWindow and another step.
+func (g Target) openTwo(t *testing.T, db *sql.DB, step, lossyStep int64) (two []*numbers.Fast) {
+	t.Helper()
+	for _, cfg := range []numbers.FastConfig{
+		{Config: invoices, Step: step},
+		{Config: invoices, Step: lossyStep, LossWindow: 10 * time.Millisecond},
+	} {
+		f, err := numbers.OpenFast(t.Context(), db, g.Dialect, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		two = append(two, f)
+	}
+	return two
 }
 
 // killOthers kills one of the other sessions, if there is any.

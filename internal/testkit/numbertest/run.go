@@ -94,14 +94,14 @@ func testOverflow(t *testing.T, g Target) {
 	if text, err := s.Take(t.Context(), tx, "a"); !errors.As(err, &overflow) || overflow.Highest != 9 || overflow.Scope != "a" {
 		t.Errorf("the tenth: got %q, %v", text, err)
 	}
-	if err := s.Fill(t.Context(), tx, make([]string, 10), "b"); !errors.As(err, &overflow) {
+	if err := s.FillIn(t.Context(), tx, make([]string, 10), "b"); !errors.As(err, &overflow) {
 		t.Errorf("ten at once: got %v", err)
 	}
 	if text, err := s.Take(t.Context(), tx, "b"); err != nil || text != "b/1" {
 		t.Errorf("of another partition: got %q, %v", text, err)
 	}
 	texts := make([]string, 3)
-	if err := s.Fill(t.Context(), tx, texts, "b"); err != nil || strings.Join(texts, " ") != "b/2 b/3 b/4" {
+	if err := s.FillIn(t.Context(), tx, texts, "b"); err != nil || strings.Join(texts, " ") != "b/2 b/3 b/4" {
 		t.Errorf("three at once: got %q, %v", texts, err)
 	}
 	cfg.Pattern = "{shop}/{000}"
@@ -109,7 +109,7 @@ func testOverflow(t *testing.T, g Target) {
 	if text, err := wide.Take(t.Context(), tx, "a"); err != nil || text != "a/010" {
 		t.Errorf("after widening: got %q, %v", text, err)
 	}
-	if err := s.Fill(t.Context(), nil, texts, "b"); !errors.Is(err, numbers.ErrNoTransaction) {
+	if err := s.FillIn(t.Context(), nil, texts, "b"); !errors.Is(err, numbers.ErrNoTransaction) {
 		t.Errorf("without a transaction: got %v", err)
 	}
 	if err := tx.Commit(); err != nil {
@@ -251,14 +251,7 @@ func (g Target) isBusy(err error) bool { return err != nil && g.Dialect.Classify
 func testFastTakers(t *testing.T, g Target) {
 	db, _ := g.open(t)
 	db.SetMaxOpenConns(16)
-	var two []*numbers.Fast
-	for range 2 {
-		f, err := numbers.OpenFast(t.Context(), db, g.Dialect, numbers.FastConfig{Config: invoices, Step: 7})
-		if err != nil {
-			t.Fatal(err)
-		}
-		two = append(two, f)
-	}
+	two := g.openTwo(t, db, 7, 200)
 	each := testscale.Of(20, 500)
 	var mu sync.Mutex
 	seen := map[string]bool{}

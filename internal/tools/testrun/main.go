@@ -152,6 +152,7 @@ var apart = []job{
 	{"drivers", []string{"-run=OnPostgreSQL$", module + "drivers/merge"}},
 	{"drivers", []string{"-skip=OnPostgreSQL$", module + "drivers/merge"}},
 	{"drivers", []string{"-p=3", "-parallel=4", module + "drivers/functions", module + "drivers/lease", module + "drivers/segment"}},
+	{"internal/testkit/etcdtest", []string{module + "internal/testkit/etcdtest"}},
 	{"internal/testkit/mergetest", []string{"-race", "-run=^(TestRandom|TestCrash)", module + "internal/testkit/mergetest"}},
 	{"internal/testkit/mergetest", []string{"-skip=^(TestRandom|TestCrash)", module + "internal/testkit/mergetest"}},
 	{"merge", []string{module + "merge"}},

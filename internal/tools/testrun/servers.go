@@ -40,9 +40,9 @@ const (
 //
 // The system's MariaDB, PostgreSQL and SQLite have make test.
 var servers = []server{
-	{"mysql", "SNOW_MYSQL_SERVER", []string{"root", "leases", "functions", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "definitions", "worlds", "dbtest"}, false, ""},
-	{"postgres", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg functions", "pg segments", "pg gormsnow", "pg drivers", "pg data layers", "pg merge"}, false, ""},
-	{"mariadb", "SNOW_MYSQL_SERVER", []string{"root", "leases", "functions", "segments", "gormsnow", "drivers", "data layers", "examples", "merge", "definitions", "worlds"}, false, ""},
+	{"mysql", "SNOW_MYSQL_SERVER", []string{"root", "leases", "functions", "segments", "numbers", "gormsnow", "drivers", "data layers", "examples", "two servers", "merge", "definitions", "worlds", "dbtest"}, false, ""},
+	{"postgres", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg functions", "pg segments", "pg numbers", "pg gormsnow", "pg drivers", "pg data layers", "pg merge"}, false, ""},
+	{"mariadb", "SNOW_MYSQL_SERVER", []string{"root", "leases", "functions", "segments", "numbers", "gormsnow", "drivers", "data layers", "examples", "two servers", "merge", "definitions", "worlds"}, false, ""},
 	{"pgbouncer-newest", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg segments", "pg gormsnow", "pg data layers"}, false, failedStatements},
 	{"pgbouncer", "SNOW_POSTGRES_SERVER", []string{"pg gormsnow", "pg data layers"}, true, ""},
 	{"galera", "SNOW_MYSQL_SERVER", []string{"root", "leases", "segments", "gormsnow", "data layers"}, true, otherNodes},
@@ -61,10 +61,12 @@ var suites = map[string]job{
 	"leases":         {".", []string{"-timeout=30m", "./sqlsnow"}},
 	"functions":      {".", []string{"-timeout=30m", "./sqlsnow/functions"}},
 	"segments":       {".", []string{"-timeout=30m", "./sqlsnow/segments"}},
+	"numbers":        {".", []string{"-timeout=30m", "-run=^TestNumbers", "./sqlsnow/numbers"}},
 	"gormsnow":       {".", []string{"-timeout=20m", "./gormsnow"}},
 	"drivers":        {"drivers", []string{"-timeout=30m", notMySQL, "./gormcheck", "./route", "./sharding", "./outbox", "./lookup"}},
 	"data layers":    {"examples/data-layers", []string{"-timeout=20m", notServers, "."}},
 	"examples":       {"examples/shard-orders", []string{"-timeout=20m", "-run=^(TestStoryOnTwoServers|TestMySQL)$", "."}},
+	"two servers":    {"examples/mysql-shards", []string{"-timeout=20m", "."}},
 	"merge":          {"merge", []string{"-timeout=40m", ".", "./internal/chunk", "./internal/earlier", "./internal/ledger", "./internal/rekey", "./internal/steps", "./internal/verify"}},
 	"definitions":    {"drivers", []string{"-timeout=20m", "-run=^(TestDefinitions|TestInvisibleKey|TestGeneratedInvisibleKey|TestVerifyComputed)$", "./merge"}},
 	"worlds":         {"internal/testkit/mergetest", []string{"-timeout=40m", "."}},
@@ -72,6 +74,7 @@ var suites = map[string]job{
 	"pg leases":      {"drivers", []string{"-timeout=30m", "./lease"}},
 	"pg functions":   {"drivers", []string{"-timeout=30m", "./functions"}},
 	"pg segments":    {"drivers", []string{"-timeout=30m", "./segment"}},
+	"pg numbers":     {"drivers", []string{"-timeout=30m", notPostgres, "./number"}},
 	"pg gormsnow":    {"drivers", []string{"-timeout=20m", "./gorm"}},
 	"pg data layers": {"examples/data-layers", []string{"-timeout=20m", "-run=^TestPgx", "."}},
 	"pg drivers":     {"drivers", []string{"-timeout=30m", notPostgres, "./gormcheck", "./route", "./sharding", "./outbox", "./lookup"}},

@@ -36,7 +36,7 @@ type division struct {
 // only values say so.
 func (f *referenceFinder) kinds(ctx context.Context, t *plan.Table, c *plan.Column) {
 	values, ok := f.sampled(t, c)
-	if !ok || values.count() == 0 {
+	if !ok || values.count() == 0 || slices.Equal(t.PrimaryKey, []string{c.Name}) && f.numbers(t, c) {
 		return
 	}
 	whole := f.having(ctx, c, values, likely)

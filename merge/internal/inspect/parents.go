@@ -93,7 +93,12 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.found.share(), a.found.share()), cmp.Compare(belongs(b.table), belongs(a.table)))
 	})
 	for _, h := range hinted {
+		full := slices.IndexFunc(hinted, func(other candidate) bool {
+			return f.reach(values, h.table) < shortReach && other.found.share() == 1 && f.reach(values, other.table) >= fullReach
+		})
 		switch {
+		case full >= 0 && h.found.share() >= likely && values.count() >= fewestFull:
+			return parentage{why: fmt.Sprintf("its sampled values could be ids of %s, %s", h.table.Name, hinted[full].table.Name)}
 		case values.count() == 0 && h.score >= inShort && named.Named():
 			return parentage{table: h.table, why: fmt.Sprintf("named like an id of %s; it has no values", h.table.Name)}
 		case h.found.share() >= likely || h.score >= 4 && h.found.share() >= mostRows:
@@ -138,6 +143,20 @@ func (f *referenceFinder) parents(ctx context.Context, t *plan.Table, c *plan.Co
 		return parentage{why: fmt.Sprintf("named like an id of %s, but only %s sampled values are", h.table.Name, h.found)}
 	}
 	return parentage{}
+}
+
+// reach returns how far values reach over the ids of a table, from 0 to 1.
+func (f *referenceFinder) reach(values ids, t *plan.Table) (reach float64) {
+	sources := 0.0
+	for source, of := range values {
+		if r := f.ranges[tableOf{source, t.Name}]; len(of) > 0 && r.any {
+			sources++
+			if reach++; r.max > r.min {
+				reach += min(1, float64(slices.Max(of)-r.min)/float64(r.max-r.min)) - 1
+			}
+		}
+	}
+	return reach / max(1, sources)
 }
 
 // sampled returns the ids of a column in each source, and false if its values are neither integers nor texts of
@@ -192,4 +211,77 @@ func (f *referenceFinder) groups(t *plan.Table, column, by string, most int) map
 		return nil
 	}
 	return groups
+}
+
+// Values without a name that says they are ids may be ids if there are at least this many different ones, or fewer that
+// are not small.
+const (
+	FewestUnnamed = 20
+	fewestLarge   = 5
+	large         = 1000
+)
+
+// unnamed looks for the tables whose ids values could be, where no name says so: all values must be ids of a table,
+// and reach far enough that it is no accident of small numbers. Numbers that ascend with the rows look like ids of
+// their own table.
+func (f *referenceFinder) unnamed(ctx context.Context, t *plan.Table, c *plan.Column, values ids) parentage {
+	if !many(values) {
+		return parentage{}
+	}
+	tables := slices.DeleteFunc(f.having(ctx, c, values, 1), func(owner *plan.Table) bool { return owner == t })
+	if len(tables) == 0 {
+		return parentage{}
+	}
+	found := parentage{why: fmt.Sprintf("all of %d sampled values could be ids of %s", values.some(surveyedKeys).count(), strings.Join(names(tables), ", "))}
+	if len(tables) == 1 {
+		found.only = tables[0]
+	}
+	return found
+}
+
+// having returns the tables that have a share of some values or more as ids, and that the values reach, see reaches.
+func (f *referenceFinder) having(ctx context.Context, c *plan.Column, values ids, share float64) (owners []*plan.Table) {
+	for _, t := range f.plan.Tables {
+		if t.Key() != nil && t.Key() != c && f.reaches(values, t) && f.lookUp(ctx, values.some(surveyedKeys), t, t.Key()).share() >= share {
+			owners = append(owners, t)
+		}
+	}
+	return owners
+}
+
+// many reports whether there are enough values, for their size, to be found among the ids of a table by no accident.
+func many(values ids) bool {
+	least := int64(large)
+	for _, of := range values {
+		for _, id := range of {
+			least = min(least, id)
+		}
+	}
+	n := values.count()
+	return n >= FewestUnnamed || n >= fewestLarge && least >= large
+}
+
+// Reaches reports whether the highest of some values is in the upper half of the ids of a table, which are from low to
+// high. Small numbers are ids of every table.
+func Reaches(values []int64, low, high int64) bool {
+	return len(values) > 0 && slices.Max(values) >= low+(high-low)/2
+}
+
+// reaches reports whether values reach the ids of a table in some source, see [Reaches].
+func (f *referenceFinder) reaches(values ids, t *plan.Table) bool {
+	for source, of := range values {
+		r := f.ranges[tableOf{source, t.Name}]
+		if r.any && Reaches(of, r.min, r.max) {
+			return true
+		}
+	}
+	return false
+}
+
+// names returns the names of tables.
+func names(tables []*plan.Table) (all []string) {
+	for _, t := range tables {
+		all = append(all, t.Name)
+	}
+	return all
 }

@@ -29,7 +29,7 @@ func (s *solver) ask() {
 	static := &group{name: "numbers of tables", text: "Primary keys to which nothing refers: do they number rows (key), or do the numbers mean something (plain)?", answer: plan.AnswerKey, certainty: 0.6}
 	lent := &group{name: "keys or ids", text: "Do these keys number the rows of their own tables? Nearly all of their values are ids of another table, too: they may be ids of that one.", answer: plan.AnswerKey, certainty: 0.6}
 	foreign := &group{name: "ids of nothing", text: "Named like ids, but their values are ids of no table here. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.9}
-	unclear := &group{name: "unclear ids", text: "Named like ids, and nothing says of which table. Are they copied as they are?", answer: plan.AnswerPlain, certainty: 0.5}
+	unclear := &group{name: "unclear ids", text: "Whose ids are these, or are they numbers? Names and values do not decide: look at each."}
 	numbers := &group{name: "numbers", text: "Not named like ids, but their values could be ids of tables here. Are they numbers, to be copied as they are?", answer: plan.AnswerPlain, certainty: 0.7}
 	var groups []*group
 	for _, f := range s.fields {
@@ -37,6 +37,8 @@ func (s *solver) ask() {
 		switch k := f.verdict.key; {
 		case f.verdict.isOwn:
 			g = s.askKey(f, counted, static, lent)
+		case f.unsure:
+			g = unclear
 		case k != nil:
 			of := others
 			if f.claimOf(k).direct() {
@@ -48,7 +50,7 @@ func (s *solver) ask() {
 				groups = append(groups, g)
 			}
 		default:
-			if g = f.askPlain(foreign, unclear, numbers); g == nil && s.kindOf[f.column] != nil {
+			if g = f.askPlain(foreign, numbers); g == nil && s.kindOf[f.column] != nil {
 				g = numbers
 			}
 		}
@@ -60,6 +62,9 @@ func (s *solver) ask() {
 	groups = s.joinSmall(groups)
 	for _, g := range groups {
 		g.sameNone()
+	}
+	for _, f := range unclear.fields {
+		f.column.Role, f.column.Refers, f.column.None = plan.RoleUndecided, nil, nil
 	}
 	for _, g := range append(groups, counted, static, lent, unclear, foreign, numbers) {
 		if len(g.fields) > 0 {
@@ -117,13 +122,11 @@ func refers(t *plan.Table, k *key) bool {
 
 // askPlain returns the question about a column that is taken for plain, or nil if there is something that speaks
 // against ids.
-func (f *field) askPlain(foreign, unclear, numbers *group) *group {
+func (f *field) askPlain(foreign, numbers *group) *group {
 	fits := slices.ContainsFunc(f.claims, (*claim).fits)
 	few := f.few && !f.flags && !f.name.Quantity && (f.indexed || f.least() >= large)
 	says := f.name.ID || f.name.Role() || f.name.Container() || f.name.Relative()
 	switch {
-	case f.name.ID && (fits || f.could || f.n == 0):
-		return unclear
 	case f.name.ID:
 		return foreign
 	case !f.named && (f.name.Plural || !says && (f.flags || f.text && !f.could || f.name.Quantity)):
@@ -238,17 +241,10 @@ func (s *solver) question(g *group) *plan.Question {
 			cmp.Compare(slices.Index(a.table.Columns, a.column), slices.Index(a.table.Columns, b.column)))
 	})
 	q := &plan.Question{Name: g.name, Text: g.text}
-	names, certain := map[string]int{}, 1.0
-	rivals := map[string]float64{}
+	names := map[string]int{}
 	for _, f := range g.fields {
 		q.Columns = append(q.Columns, f.String())
 		names[f.column.Name]++
-		certain = min(certain, f.certain())
-		for _, c := range f.claims {
-			if c.key != f.verdict.key && c.fits() {
-				rivals[c.key.table.Name] += certainty(c.score()-max(f.plain, f.own)) / float64(len(g.fields))
-			}
-		}
 	}
 	often := slices.SortedStableFunc(maps.Keys(names), func(a, b string) int {
 		return cmp.Or(cmp.Compare(names[b], names[a]), cmp.Compare(a, b))
@@ -262,27 +258,9 @@ func (s *solver) question(g *group) *plan.Question {
 			q.Name += " too"
 		}
 	}
-	if g.certainty > 0 {
-		certain = min(certain, g.certainty)
-	}
-	q.Candidates = append(q.Candidates, &plan.Candidate{Answer: g.answer, Certainty: round(certain)})
-	if g.answer != plan.AnswerEach {
-		var more []*plan.Candidate
-		for table, of := range rivals {
-			if table != g.answer && of >= leastRival {
-				more = append(more, &plan.Candidate{Answer: table, Certainty: round(min(of, certain) * 0.9)})
-			}
-		}
-		if g.answer != plan.AnswerPlain {
-			more = append(more, &plan.Candidate{Answer: plan.AnswerPlain, Certainty: round(min((1-certain)/2, certain*0.9))})
-		}
-		slices.SortFunc(more, func(a, b *plan.Candidate) int {
-			return cmp.Or(cmp.Compare(b.Certainty, a.Certainty), strings.Compare(a.Answer, b.Answer))
-		})
-		q.Candidates = append(q.Candidates, more[:min(3, len(more))]...)
-	}
+	q.Candidates = g.candidates()
 	q.Evidence = evidenceOf(g.fields)
-	if g.answer == plan.AnswerEach {
+	if g.answer == plan.AnswerEach || g.answer == "" {
 		q.Evidence = evidenceOfEach(g.fields)
 	}
 	q.Follows = s.follow(g)
@@ -293,6 +271,45 @@ func (s *solver) question(g *group) *plan.Question {
 		f.column.Suspects = nil
 	}
 	return q
+}
+
+// candidates returns the answers that are likely, the best one first. A question that proposes nothing has only some
+// that are less likely than all others together.
+func (g *group) candidates() (all []*plan.Candidate) {
+	certain, rivals := 1.0, map[string]float64{}
+	for _, f := range g.fields {
+		certain = min(certain, f.certain())
+		for _, c := range f.claims {
+			if (c.key != f.verdict.key || g.answer == "") && c.fits() {
+				rivals[c.key.table.Name] += certainty(c.score()-max(f.plain, f.own)) / float64(len(g.fields))
+			}
+		}
+		if c := f.spoken(); g.answer == "" && c != nil && c == f.near && !slices.Contains(f.claims, c) {
+			rivals[c.key.table.Name] += certainty(0) / float64(len(g.fields))
+		}
+	}
+	if g.certainty > 0 {
+		certain = min(certain, g.certainty)
+	}
+	if g.answer == plan.AnswerEach {
+		return []*plan.Candidate{{Answer: g.answer, Certainty: round(certain)}}
+	}
+	for table, of := range rivals {
+		if table != g.answer && of >= leastRival {
+			all = append(all, &plan.Candidate{Answer: table, Certainty: round(min(of, certain) * 0.9)})
+		}
+	}
+	if g.answer != plan.AnswerPlain {
+		all = append(all, &plan.Candidate{Answer: plan.AnswerPlain, Certainty: round(min((1-certain)/2, certain*0.9))})
+	}
+	slices.SortFunc(all, func(a, b *plan.Candidate) int {
+		return cmp.Or(cmp.Compare(b.Certainty, a.Certainty), strings.Compare(a.Answer, b.Answer))
+	})
+	all = all[:min(3, len(all))]
+	if g.answer != "" {
+		all = slices.Insert(all, 0, &plan.Candidate{Answer: g.answer, Certainty: round(certain)})
+	}
+	return all
 }
 
 // certain returns how certain the verdict is, by the sample and by all rows.

@@ -71,7 +71,7 @@ func (f *field) heed() {
 		return
 	}
 	f.claims = slices.DeleteFunc(f.claims, func(c *claim) bool {
-		return c.lent < leastLent && c.rest < 6 && (c.name <= named.name-farLess || c != named && c.why == refname.LikeSomebody && c.key != named.key)
+		return c != f.torn && c.lent < leastLent && c.rest < 6 && (c.name <= named.name-farLess || c != named && c.why == refname.LikeSomebody && c.key != named.key)
 	})
 }
 

@@ -20,7 +20,7 @@ func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
 	if c.value = c.fit.points(f.n); c.fit.rows.share() >= mostRows && c.name >= 3 {
 		c.value = max(c.value, -0.5)
 	}
-	if few := c.name < 1 && !f.name.ID && f.n < fewestOrphaned; c.fit.found.share() < likely && (few || f.name.Quantity) {
+	if c.fit.found.share() < likely && f.name.Quantity {
 		c.value = min(c.value, 0) // small numbers are ids of some table, and others beside them
 	}
 	if f.bits > 0 && k.bits > f.bits && f.bits < 32 {
@@ -46,10 +46,6 @@ func (s *solver) claim(ctx context.Context, f *field, k *key) *claim {
 // mostRows is the share of the sampled rows whose values are ids of the table that a column is named after, from which
 // on the others may be orphans, however many different ones.
 const mostRows = 0.75
-
-// fewestOrphaned is how many different values there must be, with orphans among them, to be references where no name
-// says so.
-const fewestOrphaned = 60
 
 // likeness returns how much the names of a column and of a key have in common, and in words what.
 func (s *solver) likeness(f *field, k *key) (points float64, why string) {

@@ -39,6 +39,9 @@ func (s *solver) keysOf(ctx context.Context) {
 				c.name = min(c.name, 2) // it counts up by itself, and has its name from the habit or from its own table
 			}
 			f.see(c)
+			if f.strays(c) {
+				continue
+			}
 			if c.score() > 0 && (c.name > 0 || c.rest > 2 || c.value >= 3 || c.lent > 0) || c.name >= 4 {
 				f.claims = append(f.claims, c)
 				if c.name >= 2.5 && c.why != refname.LikeSomebody && c.fits() && !f.alone {
@@ -49,6 +52,10 @@ func (s *solver) keysOf(ctx context.Context) {
 	}
 	for _, f := range s.fields {
 		s.pair(ctx, f)
+		f.torn = f.tears()
+	}
+	s.tearAll()
+	for _, f := range s.fields {
 		f.heed()
 		f.end()
 	}
@@ -109,7 +116,7 @@ func (f *field) see(c *claim) {
 	}
 	f.could = f.could || c.fits() && f.n >= fewestLarge && c.fit.reach >= 0.3
 	f.few = f.few || f.n < fewestLarge && c.fit.found.share() == 1 || c.fit.rows.share() >= mostRows
-	if c.fit.found.share() >= 0.5 && (f.near == nil || c.fit.found.hits > f.near.fit.found.hits) {
+	if c.fit.found.share() >= 0.5 && (f.near == nil || cmp.Or(cmp.Compare(c.fit.found.hits, f.near.fit.found.hits), cmp.Compare(c.fit.reach, f.near.fit.reach)) > 0) {
 		f.near = c
 	}
 }
@@ -287,6 +294,9 @@ func (s *solver) references(ctx context.Context) {
 		if f.verdict.isOwn {
 			continue
 		}
+		if f.unsure = f.isUnsure(); f.unsure {
+			f.verdict.certainty = min(f.verdict.certainty, undecided)
+		}
 		if f.verdict.key != nil {
 			f.column.Role, f.column.Refers = plan.RoleReference, []*plan.Reference{{Table: f.verdict.key.table.Name}}
 			f.column.None = s.none(f)
@@ -297,6 +307,9 @@ func (s *solver) references(ctx context.Context) {
 			f.besides = "does " + by.Name + " say whose ids these are?"
 		} else if c := f.spoken(); c != nil {
 			f.besides = s.others(f, c)
+		}
+		if f.unsure && f.besides == "" {
+			f.besides = f.rivals()
 		}
 	}
 }

@@ -43,6 +43,8 @@ type field struct {
 	named    bool     // it is named after some table, or a part of it
 	could    bool     // by its values alone it may hold ids of some table
 	besides  string   // what else there is to say of its values
+	torn     *claim   // that its values reach as far as the ids do, unlike those of the table that its name says; or nil
+	unsure   bool     // names and values do not decide: nothing is proposed
 	few      bool     // all of its values are ids of some table, but they are few
 	plain    float64  // how much speaks for a number that is no id
 	own      float64  // how much speaks for a key of the table itself

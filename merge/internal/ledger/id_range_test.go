@@ -10,7 +10,7 @@ import (
 // A new id is a row's if it is of the range of its source table: of the worker number and its part of the sequence, or
 // of the reserved numbers, where an offset gives each row one.
 func TestHas(t *testing.T) {
-	layout := snow.Default()
+	layout := snow.DefaultLayout()
 	whole := IDRange{Layout: layout, Worker: 7}
 	own, ok := whole.Part(1, 3)
 	other, also := whole.Part(2, 3)

@@ -14,11 +14,17 @@ INSERT INTO "main".snow_numbers (series, scope, pattern, zone, kind, restarts, s
 -- count, series, scope, least, room, begin, end
 UPDATE "main".snow_numbers SET state = 1, last_number = last_number + ?1 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND series = ?2 AND scope = ?3 AND state = 1 AND last_number >= ?4 AND last_number <= ?5 AND (CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000) >= ?6 AND (CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000) < ?7 RETURNING last_number;
 
+-- count, old, new, series, scope, has, least, room, begin, end
+UPDATE "main".snow_numbers SET state = 1, last_number = last_number + ?1, pending = SUBSTR(REPLACE(REPLACE(pending, ?2, ''), '!', ?3), 1, 8101) WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND series = ?4 AND scope = ?5 AND state = 1 AND pending LIKE ?6 AND last_number >= ?7 AND last_number <= ?8 AND (CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000) >= ?9 AND (CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000) < ?10 RETURNING last_number;
+
+-- old, new, series, pattern, zone, kind, restarts, has
+UPDATE "main".snow_numbers SET state = 1, pending = SUBSTR(REPLACE(REPLACE(pending, ?1, ''), '!', ?2), 1, 8101) WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND series = ?3 AND scope = '' AND pattern = ?4 AND zone = ?5 AND kind = ?6 AND restarts = ?7 AND pending LIKE ?8;
+
 -- series, scope, kind
 INSERT INTO "main".snow_numbers (series, scope, pattern, zone, kind, restarts, state, last_number) VALUES (?1, ?2, '', '', ?3, 0, 1, 0);
 
 -- series, scope
-SELECT state, last_number, (CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000) FROM "main".snow_numbers WHERE series = ?1 AND scope = ?2;
+SELECT state, last_number, pending, (CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000) FROM "main".snow_numbers WHERE series = ?1 AND scope = ?2;
 
 -- series, scope, least
 UPDATE "main".snow_numbers SET state = 2 * 1 WHERE ((SELECT synchronous FROM pragma_synchronous) = 3 AND (SELECT journal_mode FROM pragma_journal_mode) NOT IN ('memory', 'off') OR (SELECT synchronous FROM pragma_synchronous) = 2 AND (SELECT journal_mode FROM pragma_journal_mode) IN ('wal', 'truncate', 'persist')) AND series = ?1 AND scope = ?2 AND state = 1 AND last_number < ?3;

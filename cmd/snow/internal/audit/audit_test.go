@@ -132,7 +132,7 @@ func next(t *testing.T, gen *snow.Generator) snow.ID {
 
 func initNamespace(t *testing.T, p product, name string, workers int) {
 	t.Helper()
-	if err := sqlsnow.Init(t.Context(), p.db, p.dialect, sqlsnow.Namespace{Name: name, Layout: snow.Default(), Workers: workers}); err != nil {
+	if err := sqlsnow.Init(t.Context(), p.db, p.dialect, sqlsnow.Namespace{Name: name, Layout: snow.DefaultLayout(), Workers: workers}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -210,7 +210,7 @@ func TestIDs(t *testing.T) {
 			insert("mixed", next(t, shop))
 			insert("mixed", next(t, billing))
 		}
-		fixed, err := snow.Fixed(snow.Default(), 0, 3)
+		fixed, err := snow.Fixed(snow.DefaultLayout(), 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func TestIDs(t *testing.T) {
 		}
 		insert("foreign_rows", next(t, shop))
 		insert("foreign_rows", next(t, stranger))
-		end := idcolumn.End(snow.Default(), time.Now().Add(24*time.Hour))
+		end := idcolumn.End(snow.DefaultLayout(), time.Now().Add(24*time.Hour))
 		insert("ahead", end)
 		insert("counted", 17)
 		insert("negative", -5)

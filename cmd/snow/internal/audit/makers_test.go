@@ -34,14 +34,14 @@ func TestMakers(t *testing.T) {
 		{"reserved", sqlsnow.WorkerInfo{State: sqlsnow.Reserved}, at(-time.Second), true, true},
 	} {
 		tt.row.Worker = 3
-		m := newMaker("shop", snow.Default(), []sqlsnow.WorkerInfo{tt.row})
+		m := newMaker("shop", snow.DefaultLayout(), []sqlsnow.WorkerInfo{tt.row})
 		var id snow.ID
-		for id = range snow.Default().Between(tt.time, tt.time.Add(time.Second)) {
+		for id = range snow.DefaultLayout().Between(tt.time, tt.time.Add(time.Second)) {
 			break
 		}
-		shift := snow.Default().Bits()
+		shift := snow.DefaultLayout().Bits()
 		id |= 3 << (shift.Sequence + shift.Shard)
-		if p, err := snow.Default().Decompose(id); err != nil || p.Worker != 3 || !p.Time.Equal(tt.time) {
+		if p, err := snow.DefaultLayout().Decompose(id); err != nil || p.Worker != 3 || !p.Time.Equal(tt.time) {
 			t.Fatalf("%+v, %v", p, err)
 		}
 		if can, recent := m.can(id, now); can != tt.can || recent != tt.recent {

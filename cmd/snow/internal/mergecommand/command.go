@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
@@ -198,9 +199,9 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 		case "registry":
 			set.StringVar(&c.registry, f, "", "`DSN` of the database that has the namespace, if it is not the target: "+dsnUsage)
 		case "layout":
-			set.StringVar(&c.layout, f, "35+0+20+8+0/100ms@2024-01-01T00:00:00Z", "`BITS` of the keys: timestamp+datacenter+worker+sequence+shard/tick@epoch")
+			set.StringVar(&c.layout, f, snow.DefaultLayout().String(), "`BITS` of the keys: timestamp+datacenter+worker+sequence+shard/tick@epoch")
 		case "workers":
-			set.IntVar(&c.workers, f, 0, "`N` worker numbers; 0 for all that the layout has, at most 1024")
+			set.IntVar(&c.workers, f, 0, "`N` worker numbers; needed for layouts with more than 1024; 0 for all that the layout has")
 		case "assert":
 			set.Func(f, "`NAME=SQL` of one number: the sources' and the target's before must add up to the target's after", func(s string) error {
 				name, query, ok := strings.Cut(s, "=")

@@ -73,7 +73,12 @@ func (c *Command) makeNamespace(ctx context.Context) error {
 	if err := sqlsnow.Migrate(ctx, db, c.dialect); err != nil {
 		return err
 	}
-	if err := sqlsnow.Init(ctx, db, c.dialect, sqlsnow.Namespace{Name: c.namespace, Layout: layout, Workers: c.workers}); err != nil {
+	err = sqlsnow.Init(ctx, db, c.dialect, sqlsnow.Namespace{Name: c.namespace, Layout: layout, Workers: c.workers})
+	var field *snow.FieldError
+	switch {
+	case errors.As(err, &field):
+		return &UsageError{err}
+	case err != nil:
 		return err
 	}
 	c.say("namespace %s: ids of %s", c.namespace, layout)

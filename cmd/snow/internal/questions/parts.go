@@ -90,9 +90,12 @@ func (q *Question) likelyTable() string {
 	if len(q.asked.Candidates) == 0 || len(q.asked.Suspects) > 0 || q.Parts[0].table == nil {
 		return ""
 	}
-	best := (&plan.Question{Candidates: q.asked.Candidates}).Best().Answer
+	best := ""
+	if most := (&plan.Question{Candidates: q.asked.Candidates}).Best(); most != nil {
+		best = most.Answer
+	}
 	switch table, ok := strings.CutPrefix(q.Parts[0].Is, "ids of "); {
-	case best == plan.AnswerPlain, best == plan.AnswerKey, best == plan.AnswerYes:
+	case best == "", best == plan.AnswerPlain, best == plan.AnswerKey, best == plan.AnswerYes:
 		return ""
 	case best != plan.AnswerEach:
 		return best

@@ -22,7 +22,7 @@ func TestRereadIsBounded(t *testing.T) {
 	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.WriteFile(file, []byte(strings.Repeat("x", 40)), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	worker, err := snow.Fixed(snow.Default(), 0, 0)
+	worker, err := snow.Fixed(snow.DefaultLayout(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

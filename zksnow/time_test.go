@@ -1,0 +1,38 @@
+//go:build linux
+
+package zksnow
+
+import (
+	"testing"
+	"time"
+
+	"github.com/shardsnow/snow/internal/testkit/coordination/zkserver"
+)
+
+// TestWhoseTime shows whose clock dates a write: the leader's, whichever member the client talks to. A protocol in
+// which the client dates nothing makes the client's clock irrelevant.
+func TestWhoseTime(t *testing.T) {
+	e := zkserver.Start(t, 3)
+	leader := e.Leader(t)
+	for _, m := range e.Followers(t) {
+		m.RestartAt(t, 10*time.Hour)
+	}
+	ahead := func(want time.Duration) {
+		t.Helper()
+		for _, m := range e.Members {
+			us, err := newStoreOf(dial(t, m.Addr()), "/time").Now(t.Context())
+			if got := time.UnixMicro(us).Sub(time.Now()); err != nil || got.Round(time.Hour) != want {
+				t.Errorf("through %s: the time is %v ahead, want %v: %v", m.Addr(), got, want, err)
+			}
+		}
+	}
+	if e.Leader(t) != leader {
+		t.Fatal("another member leads now, whose clock is wrong")
+	}
+	ahead(0)
+	leader.Restart(t)
+	if e.Leader(t) == leader {
+		t.Fatal("the same member leads again")
+	}
+	ahead(10 * time.Hour)
+}
