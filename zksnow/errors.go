@@ -32,12 +32,18 @@ var (
 	ErrClosed = lease.ErrClosed
 )
 
-// The errors of package lease. They have the same fields and texts for every kind of store.
 type (
-	ClockError    = lease.ClockError    // the leader's clock can't be trusted
-	HeldError     = lease.HeldError     // who holds a worker number that was asked for
-	NoWorkerError = lease.NoWorkerError // no worker number of a namespace is free
-	LostError     = lease.LostError     // why a lease had to give up its worker number
+	// A ClockError says that the leader's clock can't be trusted.
+	ClockError = lease.ClockError
+
+	// A HeldError says who holds a worker number that was asked for.
+	HeldError = lease.HeldError
+
+	// A NoWorkerError says that no worker number of a namespace is free.
+	NoWorkerError = lease.NoWorkerError
+
+	// A LostError says why a lease had to give up its worker number.
+	LostError = lease.LostError
 )
 
 // A DamagedError says that a znode of a namespace is gone, or has a value that this package does not write: somebody

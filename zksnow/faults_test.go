@@ -11,13 +11,13 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/shardsnow/snow/internal/testkit/coordination/zkserver"
 	"github.com/shardsnow/snow/internal/testkit/leasefaults"
+	"github.com/shardsnow/snow/internal/testkit/zkserver"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
 func TestFaults(t *testing.T) {
-	leasefaults.RunStore(t, dialStore, func(t *testing.T) *leasefaults.StoreTarget {
+	leasefaults.RunStore(t, openStore, func(t *testing.T) *leasefaults.StoreTarget {
 		return &leasefaults.StoreTarget{
 			Cluster: cluster{zkserver.Start(t, 3)},
 			DSN: func(addrs []string, space string) string {
@@ -47,13 +47,15 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// dialStore is what a worker process does. Its session ends before a window of a process that is stopped.
-func dialStore(dsn string) (leasefaults.Acquire, error) {
-	conn, root, err := connect(dsn, 1500*time.Millisecond)
+// openStore is what a worker process does.
+func openStore(dsn string) (leasefaults.Acquire, error) { return openWith(dsn, 10*time.Second) }
+
+func openWith(dsn string, timeout time.Duration) (leasefaults.Acquire, error) {
+	conn, root, err := connect(dsn, timeout)
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, cfg sqlsnow.LeaseConfig) (leasefaults.Lease, error) {
+	return func(ctx context.Context, cfg LeaseConfig) (leasefaults.Lease, error) {
 		l, err := Acquire(ctx, conn, root, cfg)
 		if err != nil {
 			return nil, err

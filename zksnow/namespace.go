@@ -26,8 +26,8 @@ const DefaultRoot = "/snow"
 // ZooKeeper has confirmed.
 type Namespace = lease.Namespace
 
-// leaderClock says that the time that counts is not this process's.
-var leaderClock = versioned.Options{}
+// options say that the time that counts is not this process's, and that reading a row is a request.
+var options = versioned.Options{Page: 64}
 
 // Init makes a namespace, with a znode for each of its worker numbers. If it exists with the same constants, Init
 // makes the znodes that are missing and returns nil, so every process may call it when it starts. If it exists with
@@ -65,7 +65,10 @@ func initNamespace(ctx context.Context, conn *zk.Conn, root string, ns Namespace
 			Field: "LossWindow", Value: want.Loss.String(), Bound: "want 0: ZooKeeper confirms what a majority has on disk, and no failover loses it",
 		}
 	}
-	return exported("init", versioned.Create(ctx, s, want, leaderClock))
+	if _, err := s.Now(ctx); err != nil { // makes the clock, and finds out early that there is no session
+		return exported("init", err)
+	}
+	return exported("init", versioned.Create(ctx, s, want, options))
 }
 
 // Namespaces returns the namespaces with these names, in that order, as [Init] made them: nothing in them is left out
@@ -110,7 +113,7 @@ func open(ctx context.Context, conn *zk.Conn, root, namespace string) (*versione
 	if err != nil {
 		return nil, err
 	}
-	r, err := versioned.Open(ctx, s, namespace, leaderClock)
+	r, err := versioned.Open(ctx, s, namespace, options)
 	return r, exported("read the namespace", err)
 }
 

@@ -58,7 +58,7 @@ var errNewSession = errors.New("the session ended meanwhile, and the reads of an
 // Get implements versioned.Store.
 func (s *store) Get(ctx context.Context, keys ...string) (all []versioned.Entry, err error) {
 	err = s.fresh(ctx, func() error {
-		all, err = s.getAll(ctx, keys)
+		all, err = s.getAll(ctx, keys, false)
 		return err
 	})
 	return all, err
@@ -85,8 +85,9 @@ func (s *store) fresh(ctx context.Context, read func() error) error {
 	return s.failed("read", s.root, errNewSession)
 }
 
-// getAll reads keys at the same time.
-func (s *store) getAll(ctx context.Context, keys []string) ([]versioned.Entry, error) {
+// getAll reads keys at the same time. If damaged, the entries of values that were written by hand have no values;
+// otherwise one of them is an error.
+func (s *store) getAll(ctx context.Context, keys []string, damaged bool) ([]versioned.Entry, error) {
 	all, errs := make([]versioned.Entry, len(keys)), make([]error, len(keys))
 	var group sync.WaitGroup
 	places := make(chan struct{}, inFlight/2)
@@ -99,26 +100,57 @@ func (s *store) getAll(ctx context.Context, keys []string) ([]versioned.Entry, e
 	}
 	group.Wait()
 	for _, err := range errs {
-		if err != nil {
+		if err != nil && !(damaged && errors.As(err, new(*versioned.DamagedError))) {
 			return nil, err // one of them says enough
 		}
 	}
 	return all, nil
 }
 
-func (s *store) get(ctx context.Context, key string) (versioned.Entry, error) {
+// get reads a key. err is a *versioned.DamagedError if somebody wrote its value by hand; the entry then has a version and
+// no value.
+func (s *store) get(ctx context.Context, key string) (e versioned.Entry, err error) {
 	path := s.path(key)
-	e, err := call(ctx, s, "get", path, func() (e versioned.Entry, err error) {
-		data, stat, err := s.conn.Get(path)
-		if err == nil {
-			e = versioned.Entry{Key: key, Value: data, Version: int64(stat.Version) + 1}
+	for range 3 {
+		var whole bool
+		before := e.Version
+		e, whole, err = s.read(ctx, key, path)
+		if err != nil || whole || e.Version == 0 {
+			return e, err
 		}
-		return e, err
+		child := path + "/" + tag(e.Value)
+		there, err := call(ctx, s, "exists", child, func() (bool, error) {
+			there, _, err := s.conn.Exists(child)
+			return there, err
+		})
+		if err != nil || there { // somebody put the former value back
+			return e, err
+		}
+		if e.Version == before { // and was so when the child was looked for
+			break
+		}
+	}
+	return versioned.Entry{Key: key, Version: e.Version}, &versioned.DamagedError{Key: key, Err: errByHand}
+}
+
+// read reads a key once. whole is true if its last write also made its child, as the transactions of this package do.
+func (s *store) read(ctx context.Context, key, path string) (e versioned.Entry, whole bool, err error) {
+	type reply struct {
+		data []byte
+		stat *zk.Stat
+	}
+	r, err := call(ctx, s, "get", path, func() (reply, error) {
+		data, stat, err := s.conn.Get(path)
+		return reply{data, stat}, err
 	})
 	if errors.Is(err, zk.ErrNoNode) {
-		return versioned.Entry{Key: key}, nil
+		return versioned.Entry{Key: key}, false, nil
 	}
-	return e, err
+	if err != nil {
+		return e, false, err
+	}
+	e = versioned.Entry{Key: key, Value: r.data, Version: int64(r.stat.Version) + 1}
+	return e, r.stat.Mzxid == r.stat.Pzxid, nil // the transactions of the value, and of the children
 }
 
 // List implements versioned.Store. The prefix ends with a slash.
@@ -149,7 +181,7 @@ func (s *store) list(ctx context.Context, prefix, from string, limit int) ([]ver
 			keys = append(keys, key)
 		}
 	}
-	all, err := s.getAll(ctx, keys)
+	all, err := s.getAll(ctx, keys, true)
 	return slices.DeleteFunc(all, func(e versioned.Entry) bool { return e.Version == 0 }), err // deleted meanwhile
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/shardsnow/snow/internal/testkit/coordination/zkserver"
+	"github.com/shardsnow/snow/internal/testkit/zkserver"
 	"github.com/shardsnow/snow/internal/versioned"
 )
 
@@ -167,11 +167,15 @@ func testByHand(t *testing.T, s *store) {
 	if done, err := s.Write(t.Context(), []versioned.Entry{e}, []versioned.Entry{{Key: key, Value: []byte("two")}}); err != nil || done {
 		t.Errorf("a write over another value: got %v and %v, want no effect", done, err)
 	}
-	got, err := s.Get(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var damaged *versioned.DamagedError
+	if got, err := s.Get(t.Context(), key); !errors.As(err, &damaged) || damaged.Key != key {
+		t.Errorf("a value by hand: got %+v and %v, want a DamagedError", got, err)
+	}
+	all, err := s.List(t.Context(), "workers/a/", "", 9)
+	if err != nil || len(all) != 1 || all[0].Version != 2 || all[0].Value != nil {
+		t.Errorf("a list with a value by hand: got %+v and %v, want it without a value", all, err)
+	}
+	got := []versioned.Entry{{Key: key, Version: 2, Value: []byte("by hand")}} // as if its child had been there
 	done, err := s.Write(t.Context(), got, []versioned.Entry{{Key: key, Value: []byte("two")}})
 	if done || !errors.As(err, &damaged) || damaged.Key != key {
 		t.Errorf("a write over a value by hand: got %v and %v, want a DamagedError", done, err)
@@ -180,8 +184,7 @@ func testByHand(t *testing.T, s *store) {
 	if _, err := s.conn.Set(s.path(key), e.Value, -1); err != nil {
 		t.Fatal(err)
 	}
-	got, err = s.Get(t.Context(), key)
-	if err != nil {
+	if got, err = s.Get(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	put(t, s, got[0], "two")

@@ -12,7 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/internal/testkit/coordination/zkserver"
+	"github.com/shardsnow/snow/internal/testkit/zkserver"
 )
 
 var quiet = slog.New(slog.DiscardHandler)

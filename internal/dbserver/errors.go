@@ -31,7 +31,9 @@ func (e *Engine) IsBusy(err error) bool {
 }
 
 // IsDenied reports whether err says that the account lacks a right, so that another attempt fails as well.
-func (e *Engine) IsDenied(err error) bool { return err != nil && e.Dialect.Classify(err) == sqldialect.Denied }
+func (e *Engine) IsDenied(err error) bool {
+	return err != nil && e.Dialect.Classify(err) == sqldialect.Denied
+}
 
 // Explain adds the meaning of a driver's error to failed, which wraps that error: a sentinel, or what to do about it.
 func (e *Engine) Explain(failed error) error {

@@ -19,19 +19,16 @@ type clocks struct {
 
 	mu    sync.Mutex
 	fresh bool          // rows were compared
-	when  time.Duration // when that was last, by the monotonic clock
 	us    int64         // a time that was accepted; 0 before the first
 	at    time.Duration // when that was, by the monotonic clock
 }
 
-// rejudge is how long a comparison with the rows counts.
-const rejudge = 30 * time.Second
-
-// due reports whether rows are to be compared with the clock.
+// due reports whether rows are to be compared with the clock: before the first number is taken. Later, others with wrong
+// clocks may have displaced this process and its peers, and be more. It goes on by its own clock, unless that steps.
 func (c *clocks) due() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.own && (!c.fresh || c.mono()-c.when > rejudge)
+	return c.own && !c.fresh
 }
 
 const skew = protocol.DefaultMaxSkew
@@ -75,7 +72,7 @@ func (c *clocks) judge(rows []numbered, us int64) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.fresh, c.when = true, c.mono()
+	c.fresh = true
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package versioned
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -17,6 +18,7 @@ type Registry struct {
 
 	store  Store
 	clocks clocks
+	page   int64 // rows that a search reads at once
 
 	mu        sync.Mutex
 	namespace Entry           // as it was read
@@ -28,6 +30,10 @@ type Options struct {
 	// OwnClock says that Store.Now is the clock of this process, which nobody has compared with another one. The registry
 	// compares it with the times that other processes have written into their rows.
 	OwnClock bool
+
+	// Page is how many rows a search for a free number reads at once. 0 means 1024. A store that reads each key by itself
+	// wants fewer.
+	Page int64
 
 	// Mono is a monotonic clock, by which the registry sees that the other one was set. Nil means the process's.
 	Mono func() time.Duration
@@ -44,7 +50,9 @@ func Open(ctx context.Context, s Store, name string, o Options) (*Registry, erro
 		begin := time.Now()
 		o.Mono = func() time.Duration { return time.Since(begin) }
 	}
-	return &Registry{Params: p, store: s, clocks: clocks{own: o.OwnClock, mono: o.Mono}, namespace: e, seen: map[int64]Entry{}}, nil
+	return &Registry{
+		Params: p, store: s, clocks: clocks{own: o.OwnClock, mono: o.Mono}, page: cmp.Or(o.Page, page), namespace: e, seen: map[int64]Entry{},
+	}, nil
 }
 
 // tries is how often Do reads a row again because somebody wrote it meanwhile.
@@ -191,7 +199,7 @@ func (r *Registry) remember(rows map[int64]Entry) {
 	r.seen = rows
 }
 
-// page is how many rows a request reads at once.
+// page is how many rows a search for a free number reads at once, unless Options say otherwise.
 const page = 256
 
 // free returns rows that may be taken, from q.Start on, of the first page that has any.
@@ -203,10 +211,10 @@ func (r *Registry) free(ctx context.Context, q protocol.Request) (all []protocol
 	tick := r.Params.TickAt(us)
 	seen := map[int64]Entry{}
 	from, vote := q.Start, r.clocks.due()
-	if vote && r.Params.Workers <= page {
+	if vote && r.Params.Workers <= r.page {
 		from = 0 // one page has all rows
 	} else if vote {
-		from = min(q.Start, r.Params.Workers-page) // of a pinned number, too
+		from = min(q.Start, r.Params.Workers-r.page) // of a pinned number, too
 	}
 	for from < q.End && len(all) == 0 {
 		var rows []numbered
@@ -214,7 +222,7 @@ func (r *Registry) free(ctx context.Context, q protocol.Request) (all []protocol
 		if vote {
 			end = r.Params.Workers
 		}
-		if rows, err = r.list(ctx, from, min(from+page, end)); err != nil {
+		if rows, err = r.list(ctx, from, min(from+r.page, end)); err != nil {
 			return nil, err
 		}
 		if vote {
@@ -234,7 +242,7 @@ func (r *Registry) free(ctx context.Context, q protocol.Request) (all []protocol
 			all = append(all, protocol.FreeRow{Worker: n.worker, Fence: n.row.Fence, Ceiling: n.row.Ceiling})
 			seen[n.worker] = n.entry
 		}
-		from += page
+		from += r.page
 	}
 	r.remember(seen)
 	return all, nil

@@ -329,6 +329,23 @@ func TestClocksOfPeers(t *testing.T) {
 	}
 }
 
+// Processes whose clocks are wrong, and who have displaced others, do not keep them from other numbers.
+func TestClocksAreComparedOnce(t *testing.T) {
+	s := newSpace(t, 8)
+	r := s.open()
+	s.takeFrom(r, 0)
+	day := 24 * time.Hour.Microseconds()
+	s.us += day
+	for number := range int64(3) {
+		s.takeFrom(s.open(), number)
+	}
+	s.us -= day
+	s.takeFrom(r, 0)
+	if out := s.open().Do(t.Context(), protocol.Request{Ask: protocol.AskFree, End: 8}); !errors.As(out.Err, new(*protocol.ClockError)) {
+		t.Errorf("a new process: %+v", out)
+	}
+}
+
 // slowly is a store whose lists take a minute, in which others write.
 type slowly struct {
 	*space

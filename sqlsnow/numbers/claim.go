@@ -10,8 +10,12 @@ import (
 	"github.com/shardsnow/snow/internal/retry"
 )
 
-// eps is how far a database's idea of LossWindow may be from what a process measures.
-const eps = 500 * time.Millisecond
+const (
+	// eps is how far a database's idea of LossWindow may be from what a process measures.
+	eps = 500 * time.Millisecond
+
+	longestLoss = 10 * time.Minute // as of leases
+)
 
 // A claim is a block that may not be used yet: the database may still lose it. Its token is in the row of the counter.
 type claim struct {

@@ -9,7 +9,6 @@ import (
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbserver"
 	"github.com/shardsnow/snow/internal/names"
-	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -107,7 +106,7 @@ func raise(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, name, scope strin
 		if found.Name != name || found.Pattern == "" {
 			continue
 		}
-		s := &series{db: db, name: name, restart: found.Restart, kind: fast, loss: protocol.LongestLoss} // no process says how much
+		s := &series{db: db, name: name, restart: found.Restart, kind: fast, loss: longestLoss}
 		if found.GapFree {
 			s.kind, s.loss = gapFree, dbserver.Forever
 		}

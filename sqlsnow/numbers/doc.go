@@ -20,10 +20,11 @@
 //
 //   - GapFree: in the caller's transaction. The row is locked until that ends, so nobody sees a number that may be
 //     rolled back.
-//   - Fast: by itself, as in package segments, if LossWindow is 0. A block is used only if the statement was confirmed. A process takes
-//     from a row again only if the row is not below the last block that it took: a row that went back is a
-//     [*RegressedError] for all processes, until [Raise]. A process remembers the blocks of up to 65,536 counters of
-//     the present period. A row that went back while no process remembers it is not noticed.
+//   - Fast: by itself, as in package segments. A block is used only if the statement was confirmed, and with a
+//     LossWindow not before a second one was. A process takes from a row again only if the row is not below the last
+//     block that it used: a row that went back is a [*RegressedError] for all processes, until [Raise]. A process
+//     remembers the blocks of up to 65,536 counters of the present period. A row that went back while no process
+//     remembers it is not noticed.
 //
 // # Failovers that lose commits
 //
@@ -58,8 +59,8 @@
 //
 // The limits: more than L is lost, or two servers take writes at the same time, or one process of the series has a
 // shorter LossWindow. Then numbers repeat. A counter that is found below a block that was used is a [*RegressedError],
-// as without a LossWindow. A row has room for 300 claims. If more processes than that have a block ahead in one counter,
-// the oldest ones are left out, and their processes wait again.
+// as without a LossWindow. A row has room for 300 claims. If more processes than that have a block ahead in one
+// counter, the oldest ones are left out, and their processes wait again.
 //
 // # Whose date
 //

@@ -11,7 +11,6 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/dbserver"
-	"github.com/shardsnow/snow/internal/protocol"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -120,8 +119,8 @@ func openFast(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, cfg FastConfig
 	if cfg.Step < 1 || cfg.Step > longestStep {
 		return nil, &snow.FieldError{Field: "Step", Value: strconv.FormatInt(cfg.Step, 10), Bound: fmt.Sprintf("want 1 to %d", longestStep)}
 	}
-	if cfg.LossWindow < 0 || cfg.LossWindow > protocol.LongestLoss {
-		return nil, &snow.FieldError{Field: "LossWindow", Value: cfg.LossWindow.String(), Bound: fmt.Sprintf("want 0 to %v", protocol.LongestLoss)}
+	if cfg.LossWindow < 0 || cfg.LossWindow > longestLoss {
+		return nil, &snow.FieldError{Field: "LossWindow", Value: cfg.LossWindow.String(), Bound: fmt.Sprintf("want 0 to %v", longestLoss)}
 	}
 	s, err := open(ctx, db, d, cfg.Config, fast, cfg.LossWindow)
 	if err != nil {

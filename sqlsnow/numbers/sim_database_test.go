@@ -89,8 +89,8 @@ func newSimWorld(seed uint64, plan simPlan) (*simWorld, *dbserver.Engine, error)
 // primary returns the server that takes writes.
 func (w *simWorld) primary() *simServer { return w.servers[len(w.servers)-1] }
 
-// failOver makes a replica the primary. It lacks the commits of the last while, at most of LossWindow. The server before
-// it goes on answering queries, and refuses writes.
+// failOver makes a replica the primary. It lacks the commits of the last while, at most of LossWindow. The server
+// before it goes on answering queries, and refuses writes.
 func (w *simWorld) failOver() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -15,6 +15,7 @@
 //	run.go                        Run; the root of the commands, the exit status
 //	errors.go output.go           errors with a remedy; text and JSON
 //	databaseflags.go confirm.go   what several commands ask for
+//	store.go etcd.go              stores of worker numbers: databases, and a file for each kind of cluster
 //	id.go idshow.go idnew.go idrange.go
 //	opaque.go                     texts of ids for people outside
 //	layout.go

@@ -8,7 +8,6 @@ import (
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
 	"github.com/shardsnow/snow/internal/timetext"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
 const aboutFence = `Make it safe to lease worker numbers after the database was restored from a
@@ -28,17 +27,17 @@ func (a *app) fence() *cobra.Command {
 			if err := needNamespace(c, namespace); err != nil {
 				return err
 			}
-			db, err := flags.open(c.Context())
+			db, err := flags.openNumbers(c.Context())
 			if err != nil {
 				return err
 			}
 			defer db.Close()
-			all, err := sqlsnow.Namespaces(c.Context(), db.DB, db.dialect, namespace)
+			all, err := db.Namespaces(c.Context(), namespace)
 			if err != nil {
 				return explain(err)
 			}
 			window := all[0].FencedFor()
-			d := done{Dialect: db.dialect.String(), Namespace: namespace, DryRun: confirm.dryRun}
+			d := done{Dialect: db.product(), Namespace: namespace, DryRun: confirm.dryRun}
 			if confirm.dryRun {
 				d.Done = fmt.Sprintf("nothing was changed; %d worker numbers would be fenced, and new processes would wait for up to %v", all[0].Workers, window)
 				return a.print(d)
@@ -48,7 +47,7 @@ func (a *app) fence() *cobra.Command {
 			if err := confirm.ask(c.Context(), question); err != nil {
 				return err
 			}
-			if err := sqlsnow.Fence(c.Context(), db.DB, db.dialect, namespace); err != nil {
+			if err := db.fence(c.Context(), namespace); err != nil {
 				return explain(err)
 			}
 			until, err := lastLeasable(c, db, namespace)
@@ -66,8 +65,8 @@ func (a *app) fence() *cobra.Command {
 }
 
 // lastLeasable returns when all numbers can be leased, if nobody renews them.
-func lastLeasable(c *cobra.Command, db *connected, namespace string) (last time.Time, err error) {
-	all, err := sqlsnow.Workers(c.Context(), db.DB, db.dialect, namespace)
+func lastLeasable(c *cobra.Command, db numberStore, namespace string) (last time.Time, err error) {
+	all, err := db.workers(c.Context(), namespace)
 	for _, w := range all {
 		if w.Leasable.After(last) {
 			last = w.Leasable

@@ -27,12 +27,12 @@ func (a *app) init() *cobra.Command {
 				return err
 			}
 			ns.Layout = layout.layout
-			db, err := flags.open(c.Context())
+			db, err := flags.openNumbers(c.Context())
 			if err != nil {
 				return err
 			}
 			defer db.Close()
-			err = sqlsnow.Init(c.Context(), db.DB, db.dialect, ns)
+			err = db.init(c.Context(), ns)
 			var field *snow.FieldError
 			switch {
 			case errors.As(err, &field):
@@ -42,12 +42,12 @@ func (a *app) init() *cobra.Command {
 			case err != nil:
 				return explain(err)
 			}
-			all, err := sqlsnow.Namespaces(c.Context(), db.DB, db.dialect, ns.Name)
+			all, err := db.Namespaces(c.Context(), ns.Name)
 			if err != nil {
 				return explain(err)
 			}
 			return a.print(done{
-				Dialect: db.dialect.String(), Namespace: ns.Name,
+				Dialect: db.product(), Namespace: ns.Name,
 				Done: fmt.Sprintf("it is there, with %d worker numbers and layout %s", all[0].Workers, all[0].Layout),
 			})
 		},

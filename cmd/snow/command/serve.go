@@ -99,16 +99,20 @@ func (a *app) runService(c *cobra.Command, f *serveFlags) error {
 func (f *serveFlags) open(ctx context.Context) (all []service.Database, err error) {
 	var dbs []*connected
 	if len(f.more) == 0 {
-		db, err := f.db.open(ctx)
+		store, err := f.db.openNumbers(ctx)
 		if err != nil {
 			return nil, err
+		}
+		db, ok := store.(*connected)
+		if !ok {
+			return []service.Database{{Numbers: store}}, nil
 		}
 		dbs = []*connected{db}
 	} else if dbs, err = f.db.connect(f.more); err != nil {
 		return nil, err
 	}
 	for _, db := range dbs {
-		all = append(all, service.Database{DB: db.DB, Dialect: db.dialect})
+		all = append(all, service.Database{DB: db.DB, Dialect: db.dialect, Numbers: db})
 	}
 	return all, nil
 }

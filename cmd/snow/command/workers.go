@@ -84,7 +84,7 @@ func (f *workersFlags) validate() error {
 }
 
 func (f *workersFlags) run(ctx context.Context) error {
-	db, err := f.db.open(ctx)
+	db, err := f.db.openNumbers(ctx)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (f *workersFlags) run(ctx context.Context) error {
 }
 
 // watchAll shows the numbers until ctx ends, on a terminal always in the same place.
-func (f *workersFlags) watchAll(ctx context.Context, db *connected) error {
+func (f *workersFlags) watchAll(ctx context.Context, db numberStore) error {
 	ticker := time.NewTicker(f.every)
 	defer ticker.Stop()
 	for {
@@ -152,11 +152,11 @@ type workersResult interface {
 	found(states []string) int // how many numbers are in these states
 }
 
-func (f *workersFlags) read(ctx context.Context, db *connected) (workersResult, error) {
+func (f *workersFlags) read(ctx context.Context, db numberStore) (workersResult, error) {
 	if f.namespace != "" {
 		return f.readWorkers(ctx, db, f.namespace)
 	}
-	rows, err := sqlsnow.Namespaces(ctx, db.DB, db.dialect)
+	rows, err := db.Namespaces(ctx)
 	switch {
 	case err != nil:
 		return nil, err
@@ -176,13 +176,13 @@ func (f *workersFlags) read(ctx context.Context, db *connected) (workersResult, 
 	return all, nil
 }
 
-func (f *workersFlags) readWorkers(ctx context.Context, db *connected, namespace string) (shownWorkers, error) {
+func (f *workersFlags) readWorkers(ctx context.Context, db numberStore, namespace string) (shownWorkers, error) {
 	// The clock is read first, so that what was renewed since is not taken for late.
-	now, err := sqlsnow.Clock(ctx, db.DB, db.dialect)
+	now, err := db.clock(ctx)
 	if err != nil {
 		return shownWorkers{}, err
 	}
-	rows, err := sqlsnow.Workers(ctx, db.DB, db.dialect, namespace)
+	rows, err := db.workers(ctx, namespace)
 	if err != nil {
 		return shownWorkers{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -56,18 +57,20 @@ func TestBadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &space{T: t, c: c, name: "input", ns: ns}
-	worker := h.Stats().Worker
-	good := s.row(worker)
+	row := fmt.Sprintf("snow/workers/input/%010d", h.Stats().Worker)
+	good, err := c.Client.Get(t.Context(), row)
+	if err != nil {
+		t.Fatal(err)
+	}
 	put := func(key, value string) {
 		t.Helper()
 		if _, err := c.Client.Put(t.Context(), key, value); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put(s.key(worker), `{"state":"granted"}`)
+	put(row, `{"state":"granted"}`)
 	damaged := new(etcdsnow.DamagedError)
-	if err := h.Renew(t.Context()); !errors.As(err, &damaged) || !strings.HasSuffix(s.key(worker), damaged.Key) || !strings.Contains(err.Error(), "put its former value back") {
+	if err := h.Renew(t.Context()); !errors.As(err, &damaged) || !strings.HasSuffix(row, damaged.Key) || !strings.Contains(err.Error(), "put its former value back") {
 		t.Errorf("a renewal of a row that was written by hand: %v", err)
 	}
 	if _, err := etcdsnow.Workers(t.Context(), c.Client, "", "input"); !errors.As(err, &damaged) {
@@ -76,8 +79,7 @@ func TestBadInput(t *testing.T) {
 	if _, err := keys.Next(t.Context()); err != nil {
 		t.Errorf("ids end with a row that was written by hand: %v", err)
 	}
-	put(s.key(worker), "{}")
-	s.restore(worker, good)
+	put(row, string(good.Kvs[0].Value))
 	if err := h.Renew(t.Context()); err != nil {
 		t.Errorf("a renewal of a row that was put back: %v", err)
 	}

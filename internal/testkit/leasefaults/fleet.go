@@ -102,6 +102,19 @@ func (p *process) Report() Report {
 // Kill ends the process with SIGKILL.
 func (p *process) Kill(tb testing.TB) { tb.Helper(); p.kill(tb) }
 
+// Stop halts the process with SIGSTOP, until Resume.
+func (p *process) Stop(tb testing.TB) { tb.Helper(); p.stop(tb) }
+
+// Resume lets a process go on that Stop has halted.
+func (p *process) Resume(tb testing.TB) { tb.Helper(); p.resume(tb) }
+
+// Leave closes the leases of the process, ends it, and returns its last report.
+func (p *process) Leave(tb testing.TB) Report {
+	tb.Helper()
+	p.leave()
+	return p.left(tb)
+}
+
 // SetWall sets how wrong the wall clock of the process is, in whole seconds.
 func (p *process) SetWall(by time.Duration) { p.command("wall " + by.String()) }
 

@@ -67,6 +67,9 @@ func (w *world) overlay(dir string, files map[string]string) (list, program stri
 func (w *world) build(command ...string) {
 	w.Helper()
 	cmd := exec.CommandContext(w.Context(), command[0], command[1:]...)
+	if w.store != nil {
+		cmd.Env = append(os.Environ(), "GOWORK=off") // its module need not be in the workspace
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.Fatalf("build a program whose clock can be shifted: %v\n%s", err, out)
 	}

@@ -98,12 +98,16 @@ func (w *world) withoutQuorum() {
 	w.begin(w.start(2))
 }
 
-// putBack makes the store forget the windows that processes use, and fences before anybody acquires.
+// putBack makes the store forget windows that processes use, and fences before anybody acquires. Processes whose
+// number is in the copy go on. The others can't know who may have theirs now, and stop.
 func (w *world) putBack() {
+	known := w.start(3)
+	w.begin(known)
 	end := w.store.Cluster.RestoreCopy(w)
-	holders := w.start(6)
-	w.begin(holders)
-	each(holders, func(p *process) { p.stop(w) }) // so that none of them looks for another number before Fence
+	forgotten := w.start(3)
+	w.begin(forgotten)
+	w.renew(known)
+	each(w.processes, func(p *process) { p.stop(w) }) // so that none of them looks for another number before Fence
 	end()
 	if err := w.store.Fence(w.Context(), w.direct, w.job.Namespace); err != nil {
 		w.Fatal(err)
@@ -112,11 +116,12 @@ func (w *world) putBack() {
 	for _, p := range fresh {
 		p.await(w, "was refused", func(r report) bool { return r.NoWorker > 0 })
 	}
-	each(holders, func(p *process) { p.resume(w) })
-	for _, p := range holders {
-		p.await(w, "found out", func(r report) bool { return r.Regressed+r.OtherLosses > 0 })
+	each(known, func(p *process) { p.resume(w) })
+	each(forgotten, func(p *process) { p.resume(w) })
+	for _, p := range forgotten {
+		p.await(w, "lost its number", func(r report) bool { return r.Regressed > 0 && r.Expired > r.Resumed })
 	}
-	flow(w, holders...) // to the end of their windows
+	w.renew(known)
 	for _, p := range fresh {
 		if r, _ := p.report(); r.Acquired > 0 {
 			w.Errorf("%s: acquired a number that is fenced", p.name)

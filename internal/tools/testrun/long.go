@@ -11,6 +11,7 @@ var longJobs = []job{
 	{"drivers", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash|TestBinding|TestBounds|TestClashes|TestCounters|TestProof|TestWitness)", "./merge"}},
 	{".", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults)$", "./sqlsnow", "./sqlsnow/segments"}},
 	{"internal/testkit/etcdtest", []string{"-timeout=60m", "-run=^(TestFaults|TestLeaderIsAlone|TestSnapshot|TestClocksAreWrong)", "."}},
+	{"zksnow", []string{"-timeout=60m", "-run=^(TestFaults|TestSessionThatIsOver|TestWhoseTime)$", "."}},
 	{"examples/merge-servers", []string{"-timeout=60m", "-run=^(TestKilled|TestFullDisk)$", "."}},
 	{".", []string{"-timeout=30m", "-run=^(TestSimulation|TestMutantsAreCaught)", "./internal/protocol", "./sqlsnow/segments", "./sqlsnow/numbers"}},
 	{".", []string{"-timeout=30m", "-run=^TestNumbers(On|Failover)", "./sqlsnow/numbers"}},

@@ -26,7 +26,8 @@ const (
 // A Location is where a database is, and what it speaks. It does not show its DSN.
 type Location struct {
 	Dialect sqlsnow.Dialect
-	Warning string // what is wrong with the way that the DSN was given; often empty
+	Cluster *Cluster // nil for a database; a cluster has no Dialect
+	Warning string   // what is wrong with the way that the DSN was given; often empty
 	dsn     string
 	path    string // of a file of SQLite, for errors; empty if it could be a secret
 }
@@ -65,6 +66,9 @@ func (l *Location) Open(ctx context.Context, access Access, timeout time.Duratio
 
 // Connect is Open for a database that need not answer now.
 func (l *Location) Connect(access Access) (*sql.DB, error) {
+	if l.Cluster != nil {
+		return nil, fmt.Errorf("the DSN is of %s, which has worker numbers only: this needs an SQL database", l.Cluster.Scheme)
+	}
 	c, err := connector(l.Dialect, l.dsn, access)
 	if err != nil {
 		return nil, err

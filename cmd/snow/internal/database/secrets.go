@@ -25,6 +25,12 @@ func Resolve(ctx context.Context, flag, value, dialect string, otherwise ...stri
 	switch {
 	case value == "":
 		return nil, fmt.Errorf("%s is missing: want env:NAME, @FILE, or a SQLite file", flag)
+	case isCluster(value) && !strings.Contains(value, "@"): // it has no password
+		c, err := parseCluster(value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", flag, err)
+		}
+		return &Location{Cluster: c}, nil
 	case !isSecret(value):
 		d, err := dialectOf(value, dialect, otherwise...)
 		if err != nil || d != sqlsnow.SQLite {
@@ -39,6 +45,13 @@ func Resolve(ctx context.Context, flag, value, dialect string, otherwise ...stri
 	}
 	if len(all) > 1 {
 		return nil, fmt.Errorf("%s: there are %d lines, want one", flag, len(all))
+	}
+	if isCluster(all[0]) {
+		c, err := parseCluster(all[0])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", flag, err)
+		}
+		return &Location{Cluster: c, Warning: warning}, nil
 	}
 	d, err := dialectOf(all[0], dialect, otherwise...)
 	if err != nil {

@@ -17,7 +17,7 @@ func TestCode(t *testing.T) {
 		return l
 	}
 	for want, l := range map[string]snow.Layout{
-		"snow.DefaultLayout()":       snow.DefaultLayout(),
+		"snow.DefaultLayout()": snow.DefaultLayout(),
 		"snow.DefaultShards()": snow.DefaultShards(),
 		"snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 9, Sequence: 5, Shard: 8})": layout(
 			snow.NewLayout(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 9, Sequence: 5, Shard: 8})),

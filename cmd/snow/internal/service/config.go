@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/lease"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -43,10 +44,28 @@ type Config struct {
 	Listening func(url string) error                        // is called when requests are answered
 }
 
-// A Database has the tables of package sqlsnow.
+// A Database has the tables of package sqlsnow. A cluster has Numbers only.
 type Database struct {
 	DB      *sql.DB
 	Dialect sqlsnow.Dialect
+	Numbers Numbers
+}
+
+// Numbers are the worker numbers of a database or a cluster.
+type Numbers interface {
+	Namespaces(ctx context.Context, names ...string) ([]lease.Namespace, error)
+	Acquire(ctx context.Context, cfg lease.Config) (*lease.Lease, error)
+	Close() error
+}
+
+// needSQL refuses a cluster for what needs the tables of a database.
+func needSQL(flag string, dbs []Database) error {
+	for _, db := range dbs {
+		if db.DB == nil {
+			return &UsageError{fmt.Errorf("%s: it needs an SQL database, and the DSN is of a cluster that has worker numbers only", flag)}
+		}
+	}
+	return nil
 }
 
 // A UsageError is about a field of Config.

@@ -51,6 +51,9 @@ func (c *running) newPage(dbs []Database, t *tally, logger *slog.Logger) (*page.
 	if !c.Page {
 		return nil, nil
 	}
+	if err := needSQL("--page", dbs); err != nil {
+		return nil, err
+	}
 	var all []page.Database
 	for i, db := range dbs {
 		d := page.Database{DB: db.DB, Dialect: db.Dialect}

@@ -47,7 +47,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	defer func() {
 		for _, db := range dbs {
-			_ = db.DB.Close()
+			_ = db.Numbers.Close()
 		}
 	}()
 	logger := c.Logger

@@ -59,7 +59,7 @@ func serveLease(ctx context.Context, db Database, name string, cfg sqlsnow.Lease
 func acquire(ctx context.Context, db Database, cfg sqlsnow.LeaseConfig, timeout time.Duration) (*sqlsnow.Lease, error) {
 	answer, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	namespaces, err := sqlsnow.Namespaces(answer, db.DB, db.Dialect, cfg.Namespace)
+	namespaces, err := db.Numbers.Namespaces(answer, cfg.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func acquire(ctx context.Context, db Database, cfg sqlsnow.LeaseConfig, timeout 
 		defer cancel()
 		ctx = bounded
 	}
-	return sqlsnow.Acquire(ctx, db.DB, db.Dialect, cfg)
+	return db.Numbers.Acquire(ctx, cfg)
 }
 
 // lasts returns an error if ids end soon. The layout has timestamps for layoutLeft.
@@ -93,6 +93,9 @@ func suffices(stats segments.Stats, maxIDs int) error {
 
 // serveSegments takes dense numbers from the counters of one or more databases. One must answer within timeout.
 func serveSegments(ctx context.Context, dbs []Database, from source, maxIDs int, timeout time.Duration, logger *slog.Logger) (*served, error) {
+	if err := needSQL("--segments", dbs); err != nil {
+		return nil, err
+	}
 	var all []*sql.DB
 	for _, db := range dbs {
 		all = append(all, db.DB)

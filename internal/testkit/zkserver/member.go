@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -183,6 +184,22 @@ func (m *Member) mode() string {
 		}
 	}
 	return ""
+}
+
+// Sessions returns how many sessions there are, also of clients that are not connected now.
+func (m *Member) Sessions(tb testing.TB) int {
+	tb.Helper()
+	for line := range strings.Lines(m.ask("mntr")) {
+		if text, ok := strings.CutPrefix(line, "zk_global_sessions\t"); ok {
+			n, err := strconv.Atoi(strings.TrimSpace(text))
+			if err != nil {
+				tb.Fatalf("zkserver: member %d: %q", m.id, line)
+			}
+			return n
+		}
+	}
+	tb.Fatalf("zkserver: member %d does not say how many sessions it has", m.id)
+	return 0
 }
 
 // ask sends a four letter word, and returns the answer, or nothing.

@@ -5,7 +5,7 @@ package zkserver_test
 import (
 	"testing"
 
-	"github.com/shardsnow/snow/internal/testkit/coordination/zkserver"
+	"github.com/shardsnow/snow/internal/testkit/zkserver"
 )
 
 // A new leader is elected when the leader is killed or does not answer, and none without a majority.

@@ -1,6 +1,4 @@
-//go:build unix
-
-package etcdtest
+package storetest
 
 import (
 	"context"
@@ -11,7 +9,6 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
-	"github.com/shardsnow/snow/etcdsnow"
 	"github.com/shardsnow/snow/lease"
 )
 
@@ -20,7 +17,7 @@ func (s *space) swapped(h *holder, reason lease.Loss) {
 	s.Helper()
 	before, former := s.next(h), h.Stats().Worker
 	if err := h.Renew(s.Context()); err != nil {
-		if e := as[*etcdsnow.LostError](s, err); e.Reason != reason || e.Worker != former {
+		if e := as[*lease.LostError](s, err); e.Reason != reason || e.Worker != former {
 			s.Errorf("got %+v, want worker %d and %v", e, former, reason)
 		}
 	}
@@ -40,8 +37,8 @@ func (s *space) swapped(h *holder, reason lease.Loss) {
 }
 
 func displaced(s *space) {
-	s.init(etcdsnow.Namespace{})
-	h := s.acquire(etcdsnow.LeaseConfig{})
+	s.init(lease.Namespace{})
+	h := s.acquire(lease.Config{})
 	former := h.Stats().Worker
 	s.give(former)
 	given := fmt.Sprint(s.row(former))
@@ -49,7 +46,7 @@ func displaced(s *space) {
 	if got := fmt.Sprint(s.row(former)); got != given {
 		s.Errorf("the next holder's row was %s, and is now %s", given, got)
 	}
-	other := s.acquire(etcdsnow.LeaseConfig{})
+	other := s.acquire(lease.Config{})
 	fence := s.row(other.Stats().Worker)["fence"]
 	s.give(other.Stats().Worker)
 	s.set(other.Stats().Worker, row{"fence": fence}) // another owner with the same fence
@@ -57,8 +54,8 @@ func displaced(s *space) {
 }
 
 func regressed(s *space) {
-	s.init(etcdsnow.Namespace{})
-	h := s.acquire(etcdsnow.LeaseConfig{})
+	s.init(lease.Namespace{})
+	h := s.acquire(lease.Config{})
 	worker := h.Stats().Worker
 	ceiling := s.row(worker).int("ceiling_tick")
 	s.set(worker, row{"ceiling_tick": ceiling - 60_000})
@@ -71,8 +68,8 @@ func regressed(s *space) {
 }
 
 func reservedMeanwhile(s *space) {
-	s.init(etcdsnow.Namespace{})
-	h := s.acquire(etcdsnow.LeaseConfig{})
+	s.init(lease.Namespace{})
+	h := s.acquire(lease.Config{})
 	s.set(h.Stats().Worker, row{"state": "reserved"})
 	before := s.next(h)
 	_ = h.Renew(s.Context())
@@ -83,9 +80,9 @@ func reservedMeanwhile(s *space) {
 }
 
 func vanished(s *space) {
-	s.init(etcdsnow.Namespace{})
-	h := s.acquire(etcdsnow.LeaseConfig{})
-	if _, err := s.c.Client.Delete(s.Context(), s.key(h.Stats().Worker)); err != nil {
+	s.init(lease.Namespace{})
+	h := s.acquire(lease.Config{})
+	if err := s.c.Delete(s.Context(), s.key(h.Stats().Worker)); err != nil {
 		s.Fatal(err)
 	}
 	_ = h.Renew(s.Context())
@@ -94,15 +91,15 @@ func vanished(s *space) {
 }
 
 func unknownRenewal(s *space) {
-	s.init(etcdsnow.Namespace{})
+	s.init(lease.Namespace{})
 	var cut atomic.Bool
-	h, err := s.try(s.wired(func(send func() error) error {
+	h, err := s.try(s.c.Wired(s.T, func(send func() error) error {
 		err := send()
 		if cut.Load() {
 			return errors.Join(err, errCut)
 		}
 		return err
-	}), etcdsnow.LeaseConfig{})
+	}), lease.Config{})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -123,14 +120,14 @@ func unknownRenewal(s *space) {
 // late acquires a lease whose next write is held back while meanwhile is done.
 func (s *space) late(meanwhile func(worker uint64), write func(h *holder) error) (row, row) {
 	s.Helper()
-	s.init(etcdsnow.Namespace{Workers: 1})
+	s.init(lease.Namespace{Workers: 1})
 	var hold atomic.Pointer[func()]
-	h, err := s.try(s.wired(func(send func() error) error {
+	h, err := s.try(s.c.Wired(s.T, func(send func() error) error {
 		if f := hold.Swap(nil); f != nil {
 			(*f)()
 		}
 		return send()
-	}), etcdsnow.LeaseConfig{})
+	}), lease.Config{})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -158,8 +155,8 @@ func lateRelease(s *space) {
 }
 
 func closeFrees(s *space) {
-	s.init(etcdsnow.Namespace{Workers: 1})
-	h := s.acquire(etcdsnow.LeaseConfig{})
+	s.init(lease.Namespace{Workers: 1})
+	h := s.acquire(lease.Config{})
 	id := s.next(h)
 	if err := errors.Join(h.Close(s.Context()), h.Close(s.Context())); err != nil {
 		s.Fatal(err)
@@ -172,14 +169,14 @@ func closeFrees(s *space) {
 	if r := s.row(0); err != nil || r["state"] != "free" || r.int("ceiling_tick") <= used || r.int("ceiling_tick") > s.now()+1000 {
 		s.Errorf("the row is %v, and the last id was in tick %d: %v", r, used, err)
 	}
-	if again := s.next(s.acquire(etcdsnow.LeaseConfig{})); again <= id {
+	if again := s.next(s.acquire(lease.Config{})); again <= id {
 		s.Errorf("the next holder's id %d after %d", again, id)
 	}
 }
 
 func closeUnused(s *space) {
-	s.init(etcdsnow.Namespace{Workers: 1})
-	h := s.acquire(etcdsnow.LeaseConfig{})
+	s.init(lease.Namespace{Workers: 1})
+	h := s.acquire(lease.Config{})
 	floor := s.row(0).int("floor_tick")
 	if err := h.Close(s.Context()); err != nil {
 		s.Fatal(err)
@@ -190,18 +187,18 @@ func closeUnused(s *space) {
 }
 
 func pinned(s *space) {
-	s.init(etcdsnow.Namespace{})
+	s.init(lease.Namespace{})
 	number := uint64(2)
-	h := s.acquire(etcdsnow.LeaseConfig{Worker: &number, Holder: "first"})
+	h := s.acquire(lease.Config{Worker: &number, Holder: "first"})
 	ctx, cancel := context.WithTimeout(s.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := etcdsnow.Acquire(ctx, s.c.Client, "", etcdsnow.LeaseConfig{Namespace: s.name, Worker: &number})
-	if e := as[*etcdsnow.HeldError](s, err); e.Holder != "first" || e.Worker != number || e.Until.IsZero() {
+	_, err := s.c.Acquire(ctx, lease.Config{Namespace: s.name, Worker: &number})
+	if e := as[*lease.HeldError](s, err); e.Holder != "first" || e.Worker != number || e.Until.IsZero() {
 		s.Errorf("got %+v", e)
 	}
 	var all sync.WaitGroup
 	all.Go(func() {
-		if next := s.acquire(etcdsnow.LeaseConfig{Worker: &number}); next.Stats().Worker != number {
+		if next := s.acquire(lease.Config{Worker: &number}); next.Stats().Worker != number {
 			s.Errorf("got number %d", next.Stats().Worker)
 		}
 	})
@@ -212,22 +209,22 @@ func pinned(s *space) {
 }
 
 func pinnedLost(s *space) {
-	s.init(etcdsnow.Namespace{})
+	s.init(lease.Namespace{})
 	number := uint64(2)
-	h := s.acquire(etcdsnow.LeaseConfig{Worker: &number})
+	h := s.acquire(lease.Config{Worker: &number})
 	s.give(number)
-	if e := as[*etcdsnow.LostError](s, h.Renew(s.Context())); e.Reason != lease.Displaced || e.Holder != "another" {
+	if e := as[*lease.LostError](s, h.Renew(s.Context())); e.Reason != lease.Displaced || e.Holder != "another" {
 		s.Errorf("got %+v", e)
 	}
 	<-h.Done()
-	as[*etcdsnow.LostError](s, h.Err())
+	_ = as[*lease.LostError](s, h.Err())
 }
 
 func fenced(s *space) {
-	s.init(etcdsnow.Namespace{})
-	h := s.acquire(etcdsnow.LeaseConfig{})
+	s.init(lease.Namespace{})
+	h := s.acquire(lease.Config{})
 	earliest := s.now() + 600_000 + 122_000
-	if err := etcdsnow.Fence(s.Context(), s.c.Client, "", s.name); err != nil {
+	if err := s.c.Fence(s.Context(), s.name); err != nil {
 		s.Fatal(err)
 	}
 	for worker := range uint64(4) {
@@ -239,12 +236,12 @@ func fenced(s *space) {
 		s.Errorf("a lease with eight minutes left: %v, %+v", err, h.Stats())
 	}
 	s.next(h)
-	_, err := s.try(s.c.Client, etcdsnow.LeaseConfig{})
-	as[*etcdsnow.NoWorkerError](s, err)
+	_, err := s.try(s.c, lease.Config{})
+	_ = as[*lease.NoWorkerError](s, err)
 }
 
 func reserveAtOnce(s *space) {
-	s.init(etcdsnow.Namespace{Workers: 10})
+	s.init(lease.Namespace{Workers: 10})
 	s.set(9, row{"fence": 1})
 	s.set(8, row{"ceiling_tick": 1, "floor_tick": 1}) // fenced
 	var all sync.WaitGroup
@@ -253,7 +250,7 @@ func reserveAtOnce(s *space) {
 	for i := range 12 {
 		holder := fmt.Sprint(i % 4)
 		all.Go(func() {
-			r, err := etcdsnow.Reserve(s.Context(), s.c.Client, "", s.name, holder)
+			r, err := s.c.Reserve(s.Context(), s.name, holder)
 			if err != nil {
 				s.Error(err)
 				return
@@ -284,37 +281,37 @@ func reserveAtOnce(s *space) {
 }
 
 func unknownReserve(s *space) {
-	s.init(etcdsnow.Namespace{})
-	c := s.wired(func(send func() error) error { return errors.Join(send(), errCut) })
-	if _, err := etcdsnow.Reserve(s.Context(), c, "", s.name, "h"); !errors.Is(err, errCut) {
+	s.init(lease.Namespace{})
+	c := s.c.Wired(s.T, func(send func() error) error { return errors.Join(send(), errCut) })
+	if _, err := c.Reserve(s.Context(), s.name, "h"); !errors.Is(err, errCut) {
 		s.Errorf("got %v, want an error", err)
 	}
-	r, err := etcdsnow.Reserve(s.Context(), s.c.Client, "", s.name, "h")
+	r, err := s.c.Reserve(s.Context(), s.name, "h")
 	if err != nil || r.Worker != 3 || s.row(2)["state"] != "free" {
 		s.Errorf("got %+v and %v, want number 3 alone", r, err)
 	}
 }
 
 func closeLost(s *space) {
-	s.init(etcdsnow.Namespace{})
-	h := s.acquire(etcdsnow.LeaseConfig{})
+	s.init(lease.Namespace{})
+	h := s.acquire(lease.Config{})
 	s.next(h)
 	s.give(h.Stats().Worker)
-	if e := as[*etcdsnow.LostError](s, h.Close(s.Context())); e.Holder != "another" {
+	if e := as[*lease.LostError](s, h.Close(s.Context())); e.Holder != "another" {
 		s.Errorf("got %+v", e)
 	}
 }
 
 func closeTwice(s *space) {
-	s.init(etcdsnow.Namespace{})
+	s.init(lease.Namespace{})
 	var cut atomic.Bool
-	h, err := s.try(s.wired(func(send func() error) error {
+	h, err := s.try(s.c.Wired(s.T, func(send func() error) error {
 		err := send()
 		if cut.Swap(false) {
 			return errors.Join(err, errCut)
 		}
 		return err
-	}), etcdsnow.LeaseConfig{})
+	}), lease.Config{})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -326,8 +323,8 @@ func closeTwice(s *space) {
 }
 
 func madeAnew(s *space) {
-	s.init(etcdsnow.Namespace{})
-	if _, err := s.c.Client.Delete(s.Context(), s.key(1)); err != nil {
+	s.init(lease.Namespace{})
+	if err := s.c.Delete(s.Context(), s.key(1)); err != nil {
 		s.Fatal(err)
 	}
 	earliest := s.now() + 600_000
@@ -338,24 +335,24 @@ func madeAnew(s *space) {
 }
 
 func reclaims(s *space) {
-	s.init(etcdsnow.Namespace{})
-	h := s.acquire(etcdsnow.LeaseConfig{Worker: new(uint64)})
-	if err := etcdsnow.Fence(s.Context(), s.c.Client, "", s.name); err != nil {
+	s.init(lease.Namespace{})
+	h := s.acquire(lease.Config{Worker: new(uint64)})
+	if err := s.c.Fence(s.Context(), s.name); err != nil {
 		s.Fatal(err)
 	}
-	_, err := etcdsnow.Reserve(s.Context(), s.c.Client, "", s.name, "h")
-	if e := as[*etcdsnow.NoWorkerError](s, err); !e.EarliestFree.IsZero() {
+	_, err := s.c.Reserve(s.Context(), s.name, "h")
+	if e := as[*lease.NoWorkerError](s, err); !e.EarliestFree.IsZero() {
 		s.Errorf("got %+v", e)
 	}
-	if r, err := etcdsnow.Reclaim(s.Context(), s.c.Client, "", s.name, "h", 3); err != nil || r.Worker != 3 {
+	if r, err := s.c.Reclaim(s.Context(), s.name, "h", 3); err != nil || r.Worker != 3 {
 		s.Errorf("got %+v and %v", r, err)
 	}
-	_, err = etcdsnow.Reclaim(s.Context(), s.c.Client, "", s.name, "another", 3)
-	if e := as[*etcdsnow.HeldError](s, err); e.Holder != "h" || !e.Until.IsZero() {
+	_, err = s.c.Reclaim(s.Context(), s.name, "another", 3)
+	if e := as[*lease.HeldError](s, err); e.Holder != "h" || !e.Until.IsZero() {
 		s.Errorf("got %+v", e)
 	}
-	_, err = etcdsnow.Reclaim(s.Context(), s.c.Client, "", s.name, "h", h.Stats().Worker)
-	as[*etcdsnow.HeldError](s, err)
-	_, err = etcdsnow.Reclaim(s.Context(), s.c.Client, "", s.name, "h", 4)
-	as[*snow.FieldError](s, err)
+	_, err = s.c.Reclaim(s.Context(), s.name, "h", h.Stats().Worker)
+	_ = as[*lease.HeldError](s, err)
+	_, err = s.c.Reclaim(s.Context(), s.name, "h", 4)
+	_ = as[*snow.FieldError](s, err)
 }

@@ -1,0 +1,9 @@
+// Package storetest is the contract of sqlsnow/sqlsnowtest for stores of keys with versions, such as etcd and ZooKeeper.
+// [Run] checks its clauses, which keep their numbers. It leaves out what such stores don't have: tables and migrations,
+// dialects, sessions and transactions that are left open, and namespaces with a LossWindow.
+//
+//	storetest.go   Client, what a store gives; Run
+//	space.go       a namespace, its rows and its leases
+//	acquire.go     clauses: namespaces, and how leases begin
+//	end.go         clauses: how leases are lost and end; Fence and Reserve
+package storetest
