@@ -40,7 +40,12 @@ func (r results) writeCharts(dir string) error {
 		}
 	}
 	if r.Concurrent != nil {
-		return concurrentChart(dir, r.Concurrent)
+		if err := concurrentChart(dir, r.Concurrent); err != nil {
+			return err
+		}
+	}
+	if r.Fleet != nil && len(r.Fleet.Result) > 0 {
+		return fleetChart(dir, r.Fleet)
 	}
 	return nil
 }
@@ -186,12 +191,16 @@ func paintRates(c draw.Canvas, list []rows.Result) {
 		c.StrokeLine2(line, x, y, x+14, y)
 		c.FillText(name, vg.Point{X: x + 18, Y: y}, r.Key)
 	}
+	styleAxes(p, "million rows in the table", "thousand rows a second")
+	p.Draw(draw.Crop(c, 0, -legend, 0, 0))
+}
+
+func styleAxes(p *plot.Plot, x, y string) {
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.LineStyle.Color, axis.Tick.LineStyle.Color = faint, faint
 		axis.Tick.Label.Font, axis.Tick.Label.Color = style(smallSize, faint, 0, 0).Font, faint
 		axis.Label.TextStyle.Font, axis.Label.TextStyle.Color = style(smallSize, faint, 0, 0).Font, faint
 		axis.Padding, axis.Label.Padding = 0, 4
 	}
-	p.X.Label.Text, p.Y.Label.Text = "million rows in the table", "thousand rows a second"
-	p.Draw(draw.Crop(c, 0, -legend, 0, 0))
+	p.X.Label.Text, p.Y.Label.Text = x, y
 }

@@ -8,7 +8,9 @@
 // takes 15 minutes and is never part of another run, and neither are -only
 // concurrent, which measures primary keys that many connections insert, in 40
 // minutes, -only servers, which measures a merge from one server to another beside a
-// dump and load, and -only inspect, which counts what merge.Inspect proposes right.
+// dump and load, -only inspect, which counts what merge.Inspect proposes right, and
+// -only fleet, which measures a registry of worker numbers with up to 20,000 leases,
+// in eight minutes.
 //
 // A part that is not measured keeps its results in results.json.
 package main
@@ -25,6 +27,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/shardsnow/snow/bench/fleet"
 	"github.com/shardsnow/snow/bench/gormcost"
 	"github.com/shardsnow/snow/bench/ids"
 	"github.com/shardsnow/snow/bench/inspect"
@@ -50,22 +53,25 @@ type options struct {
 	rows  int
 	limit time.Duration
 	dir   string
+
+	outage time.Duration
 }
 
 func run(args []string) error {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.BoolVar(&o.quick, "quick", false, "take about a minute, for a first look, where a full run takes about ten")
-	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, concurrent, gorm, route, numbers, serve, opaque, merge, servers or inspect, or none, to write the report of results.json again")
+	flags.StringVar(&o.only, "only", "", "measure only `ids`, rows, turns, concurrent, gorm, route, numbers, serve, opaque, fleet, merge, servers or inspect, or none, to write the report of results.json again")
 	flags.IntVar(&o.rows, "rows", 0, "load `N` rows into each table, or merge them; 2000000 without a limit take the better part of an hour")
 	flags.DurationVar(&o.limit, "limit", 0, "end a load after this `duration` with the rows that it has")
+	flags.DurationVar(&o.outage, "outage", 0, "let the server of a fleet be away for this `duration`; default a minute")
 	flags.StringVar(&o.dir, "dir", ".", "write results to this `directory`")
 	_ = flags.Parse(args) // it exits on an error
 	switch {
 	case flags.NArg() > 0:
 		return fmt.Errorf("argument %q: want flags only", flags.Arg(0))
-	case !slices.Contains([]string{"", "ids", "rows", "turns", "concurrent", "gorm", "route", "numbers", "serve", "opaque", "merge", "servers", "inspect", "none"}, o.only):
-		return fmt.Errorf("-only %q: want ids, rows, turns, concurrent, gorm, route, numbers, serve, opaque, merge, servers, inspect or none", o.only)
+	case !slices.Contains([]string{"", "ids", "rows", "turns", "concurrent", "gorm", "route", "numbers", "serve", "opaque", "fleet", "merge", "servers", "inspect", "none"}, o.only):
+		return fmt.Errorf("-only %q: want ids, rows, turns, concurrent, gorm, route, numbers, serve, opaque, fleet, merge, servers, inspect or none", o.only)
 	case o.rows < 0:
 		return fmt.Errorf("-rows %d: want a positive number", o.rows)
 	}
@@ -234,6 +240,19 @@ func (o options) measure(ctx context.Context) error {
 		}
 		fmt.Print(serversReport(s))
 	}
+	if o.only == "fleet" {
+		s, failed := measured(o.quick, func() ([]fleet.Result, error) { return fleet.Measure(ctx, o.fleetOptions()) })
+		if len(s.Result) > 0 && ctx.Err() == nil {
+			results.Fleet = s
+			if err := results.write(o.dir); err != nil {
+				return err
+			}
+			fmt.Print(fleetReport(s))
+		}
+		if failed != nil {
+			return failed
+		}
+	}
 	if o.only == "inspect" {
 		s, err := measured(o.quick, func() ([]inspect.Score, error) {
 			return inspect.Measure(ctx, inspect.Options{Rows: cmp.Or(o.rows, 400), Seed: 1})
@@ -306,6 +325,16 @@ func (o options) serversOptions() merge.ServersOptions {
 	if o.quick {
 		opts.Rows, opts.Rounds = cmp.Or(o.rows, 200_000), 1
 	}
+	return opts
+}
+
+func (o options) fleetOptions() fleet.Options {
+	opts := fleet.Full()
+	if o.quick {
+		opts = fleet.Quick()
+	}
+	opts.Outage = cmp.Or(o.outage, opts.Outage)
+	opts.Progress = progress("fleet")
 	return opts
 }
 

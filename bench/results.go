@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardsnow/snow/bench/fleet"
 	"github.com/shardsnow/snow/bench/gormcost"
 	"github.com/shardsnow/snow/bench/ids"
 	"github.com/shardsnow/snow/bench/inspect"
@@ -39,6 +40,8 @@ type results struct {
 	Inspect *section[[]inspect.Score] `json:"inspect,omitempty"`
 
 	Opaque *section[opaquecost.Result] `json:"opaque,omitempty"`
+
+	Fleet *section[[]fleet.Result] `json:"fleet,omitempty"`
 }
 
 // A section is one part, with its machine. The parts may be from
@@ -127,6 +130,9 @@ func (r results) report() string {
 	}
 	if r.Opaque != nil {
 		b.WriteString(opaqueReport(r.Opaque))
+	}
+	if r.Fleet != nil {
+		b.WriteString(fleetReport(r.Fleet))
 	}
 	if r.Merge != nil {
 		b.WriteString(mergeReport(r.Merge))

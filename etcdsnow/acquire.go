@@ -36,9 +36,9 @@ type (
 // nothing is missing, Open only reads until it leases the number. The lease renews itself in the background until
 // Close; ctx only bounds the call.
 //
-// cfg.Namespace may be left empty; if it is not, a name other than ns.Name is a [*snow.FieldError]. The generator has the
-// zero [snow.Config]: for another one, call the three functions. Open returns the errors of the functions that it calls.
-// After an error no number is leased, with the exception that Acquire has.
+// cfg.Namespace may be left empty; if it is not, a name other than ns.Name is a [*snow.FieldError]. cfg.Generator
+// configures the generator. Open returns the errors of the functions that it calls. After an error no number is leased,
+// with the exception that Acquire has.
 func Open(ctx context.Context, client *clientv3.Client, prefix string, ns Namespace, cfg LeaseConfig) (*snow.Generator, *Lease, error) {
 	if cfg.Namespace == "" {
 		cfg.Namespace = ns.Name
@@ -51,11 +51,13 @@ func Open(ctx context.Context, client *clientv3.Client, prefix string, ns Namesp
 	if err := Init(ctx, client, prefix, ns); err != nil {
 		return nil, nil, err
 	}
+	ids := cfg.Generator
+	cfg.Generator = snow.Config{}
 	l, err := Acquire(ctx, client, prefix, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	keys, err := snow.NewGenerator(l, snow.Config{})
+	keys, err := snow.NewGenerator(l, ids)
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close(context.WithoutCancel(ctx)))
 	}

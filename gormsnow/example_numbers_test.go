@@ -22,8 +22,8 @@ func ExampleNumbers() {
 		log.Fatal(err)
 	}
 	defer conn.Close()
-	mock.ExpectQuery("UTC_TIMESTAMP").WillReturnRows(mock.NewRows(make([]string, 19)).
-		AddRow(1, "0", "1", "1", "1", "1", "1", "0", "1", "fsync", "1", "0", "shop", "0", "", "", "", "", ""))
+	mock.ExpectQuery("UTC_TIMESTAMP").WillReturnRows(mock.NewRows(make([]string, 15)).
+		AddRow(1, "0", "1", "1", "1", "1", "1", "0", "1", "fsync", "1", "0", "shop", "0", ""))
 	mock.ExpectExec("SET").WillReturnResult(sqlmock.NewResult(0, 0)) // the check of the session
 	mock.ExpectQuery("FROM `shop`.snow_numbers").WillReturnRows(mock.NewRows(make([]string, 5)).AddRow("{tenant}/{0000}", "UTC", 1, 0, 1))
 	mock.ExpectBegin()

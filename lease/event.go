@@ -42,7 +42,7 @@ func (k EventKind) String() string {
 // An outage is a period of failed attempts. Times are monotonic.
 type outage struct {
 	since    time.Duration // the first failure
-	logged   time.Duration // the last failure that was logged
+	logged   time.Duration // the minute of the outage in which a failure was logged last
 	failures int
 }
 
@@ -53,7 +53,7 @@ func (o *outage) fail(now time.Duration) bool {
 	} else if now < o.logged+time.Minute {
 		return false
 	}
-	o.logged = now
+	o.logged = now - (now-o.since)%time.Minute
 	return true
 }
 

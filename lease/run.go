@@ -77,10 +77,20 @@ func (l *Lease) ask(ctx context.Context) protocol.Outcome {
 	sent := l.read()
 	q := l.machine.Request(sent)
 	r := l.send(ctx, q)
+	return l.handle(ctx, q, r, sent.Mono, l.read())
+}
+
+// handle carries out what follows from the reply to a request, which was sent at a monotonic time and answered now.
+func (l *Lease) handle(ctx context.Context, q protocol.Request, r protocol.Reply, sent time.Duration, now protocol.Reading) protocol.Outcome {
 	l.mu.Lock()
-	now := l.read()
-	l.took = now.Mono - sent.Mono
-	out := l.machine.Handle(q, r, sent.Mono, now)
+	l.took = now.Mono - sent
+	if !r.Asked.IsZero() {
+		sent = r.Asked.Sub(l.begin)
+	}
+	if !r.Answered.IsZero() {
+		now.Mono, now.Wall = r.Answered.Sub(l.begin), r.Answered
+	}
+	out := l.machine.Handle(q, r, sent, now)
 	out.Err = l.registry.Explain(q.Ask.String(), out.Err)
 	out.Fatal = l.registry.Explain(q.Ask.String(), out.Fatal)
 	l.carryOut(&out, now)

@@ -31,9 +31,10 @@ import (
 //     schemas.
 //
 // References that the schema does not declare, keys that no source counts up, and numbers that could be ids are in
-// [plan.Plan.Questions], one for all columns of one meaning. Whatever else is not certain is a suspect. People
-// answer both before [plan.Plan.Check] passes. Inspect samples about a thousand rows of a table, and looks up all
-// rows of what it proposes, so a plan without questions is no proof: [Merge.DryRun] looks at all rows.
+// [plan.Plan.Questions], one for all columns of one meaning. Where names and values do not decide, nothing is
+// proposed, and the columns have Role undecided. Whatever else is not certain is a suspect. People answer both before
+// [plan.Plan.Check] passes. Inspect samples about a thousand rows of a table, and looks up all rows of what it
+// proposes, so a plan without questions is no proof: [Merge.DryRun] looks at all rows.
 //
 // Inspect only reads, and the sources may be in use. It returns a [*sqlsnow.DatabaseError] if it can't read a source.
 func Inspect(ctx context.Context, d sqlsnow.Dialect, sources ...Source) (*plan.Plan, error) {

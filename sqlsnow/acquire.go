@@ -60,22 +60,29 @@ func Acquire(ctx context.Context, db *sql.DB, d Dialect, cfg LeaseConfig) (*Leas
 		if err != nil {
 			return nil, protocol.Params{}, err
 		}
-		r, err := open(ctx, db, d, cfg.Namespace)
+		r, hello, err := greet(ctx, db, d, cfg.Namespace)
 		for tries := 0; e.IsBusy(err) && tries < retry.MaxTries && retry.Pause(ctx, 100*time.Millisecond) == nil; tries++ {
-			r, err = open(ctx, db, d, cfg.Namespace)
+			r, hello, err = greet(ctx, db, d, cfg.Namespace)
 		}
 		if err != nil {
 			return nil, protocol.Params{}, err
 		}
-		return onRegistry{r}, r.Params, nil
+		return &onRegistry{r, &hello}, r.Params, nil
 	})
 }
 
 // onRegistry is the registry of a lease.
-type onRegistry struct{ registry *registry.Registry }
+type onRegistry struct {
+	registry *registry.Registry
+	hello    *dbserver.Info // what the server said about itself when the namespace was opened, until it is used
+}
 
-// Do implements lease.Registry.
-func (l onRegistry) Do(ctx context.Context, q protocol.Request) protocol.Reply {
+// Do implements lease.Registry. The first request of a lease would ask the server what it has said already.
+func (l *onRegistry) Do(ctx context.Context, q protocol.Request) protocol.Reply {
+	if hello := l.hello; hello != nil && q.Ask == protocol.AskServer {
+		l.hello = nil
+		return l.registry.Greeting(*hello, l.registry.Params.UUID)
+	}
 	r := l.registry.Do(ctx, q)
 	if r.Err != nil {
 		r.Err = exported(l.registry.Engine, q.Ask.String(), r.Err)
@@ -85,7 +92,7 @@ func (l onRegistry) Do(ctx context.Context, q protocol.Request) protocol.Reply {
 }
 
 // Explain implements lease.Registry.
-func (l onRegistry) Explain(op string, err error) error { return decided(l.registry.Engine, op, err) }
+func (l *onRegistry) Explain(op string, err error) error { return decided(l.registry.Engine, op, err) }
 
 // IsBusy implements lease.Registry.
-func (l onRegistry) IsBusy(err error) bool { return l.registry.Engine.IsBusy(err) }
+func (l *onRegistry) IsBusy(err error) bool { return l.registry.Engine.IsBusy(err) }

@@ -273,8 +273,8 @@ func sampleRegistry() *sql.DB {
 	}
 	at := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	tick := at.Sub(snow.DefaultLayout().Epoch()).Milliseconds()
-	mock.ExpectQuery("UTC_TIMESTAMP").WillReturnRows(mock.NewRows(make([]string, 19)).
-		AddRow(at.UnixMicro(), "0", "1", "1", "1", "1", "1", "0", "1", "fsync", "1", "0", "shop", "0", "", "", "", "", ""))
+	mock.ExpectQuery("UTC_TIMESTAMP").WillReturnRows(mock.NewRows(make([]string, 16)).
+		AddRow(at.UnixMicro(), "0", "1", "1", "1", "1", "1", "0", "1", "fsync", "1", "0", "shop", "0", "", ""))
 	mock.ExpectQuery("FROM `shop`.snow_namespaces").WillReturnRows(mock.NewRows(make([]string, 12)).
 		AddRow(snow.DefaultLayout().String(), "5f3f2e1c-8a58-4a9a-9d3a-0f6d1a2b3c4d", 3, 0, 0, 0, 600_000, 600_000, 600_000, 0, 30_000, 0))
 	mock.ExpectQuery("FROM `shop`.snow_workers").WillReturnRows(mock.NewRows(make([]string, 8)).

@@ -46,7 +46,7 @@ func (s *scripted) answer(query string) ([]driver.Value, error) {
 		}
 		return nil, s.down
 	case op == "SELECT" && strings.Contains(query, "@@global.read_only"):
-		return []driver.Value{now, "0", cmp.Or(s.autocommit, "1"), "1", "0", "1", "1", "0", "1", "fsync", "1", "0", "shop", "0", "", "", "", "", ""}, nil
+		return []driver.Value{now, "0", cmp.Or(s.autocommit, "1"), "1", "0", "1", "1", "0", "1", "fsync", "1", "0", "shop", "0", "", ""}, nil
 	case strings.Contains(query, "registry_uuid, workers"):
 		op = "NAMESPACE"
 	case strings.Contains(query, "SELECT worker_id"):
@@ -301,4 +301,39 @@ func TestAcquireRefuses(t *testing.T) {
 	if _, err := Acquire(t.Context(), db, MySQL, LeaseConfig{Namespace: "shop"}); !errors.As(err, &failed) || !errors.Is(err, s.down) {
 		t.Errorf("without a database: %v", err)
 	}
+}
+
+// A process may wait for a connection of its pool for longer than clocks may be apart.
+func TestAcquireAfterAWaitForAConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scripted{layout: longAgo(t)}
+		db := s.open()
+		defer db.Close()
+		db.SetMaxOpenConns(1)
+		busy, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(2*time.Minute, func() { busy.Close() })
+		lease, err := Acquire(t.Context(), db, MySQL, LeaseConfig{Namespace: "shop", Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if skew := lease.Stats().Skew; skew != 0 {
+			t.Errorf("the clocks are %v apart", skew)
+		}
+		if busy, err = db.Conn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(4*time.Second, func() { busy.Close() })
+		if err := lease.Renew(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if skew := lease.Stats().Skew; skew != 0 {
+			t.Errorf("after a renewal the clocks are %v apart", skew)
+		}
+		if err := lease.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -46,7 +46,7 @@ func Migrate(ctx context.Context, db *sql.DB, d Dialect) error {
 }
 
 func migrate(ctx context.Context, db *sql.DB, d Dialect) error {
-	e, err := dbserver.For(d)
+	e, err := dbserver.MigrationsFor(d)
 	if err != nil {
 		return err
 	}

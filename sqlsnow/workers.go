@@ -58,18 +58,24 @@ func workers(ctx context.Context, db *sql.DB, d Dialect, namespace string) ([]Wo
 
 // open reads the constants of a namespace.
 func open(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*registry.Registry, error) {
+	r, _, err := greet(ctx, db, d, namespace)
+	return r, err
+}
+
+// greet is open, and returns what the server said about itself before.
+func greet(ctx context.Context, db *sql.DB, d Dialect, namespace string) (*registry.Registry, dbserver.Info, error) {
 	if err := names.Check("namespace", namespace); err != nil {
-		return nil, err
+		return nil, dbserver.Info{}, err
 	}
-	e, _, err := engine(ctx, db, d)
+	e, info, err := engine(ctx, db, d)
 	if err != nil {
-		return nil, err
+		return nil, dbserver.Info{}, err
 	}
 	p, err := registry.Read(ctx, e, db, namespace)
 	if err != nil {
-		return nil, exported(e, "read the namespace", err)
+		return nil, dbserver.Info{}, exported(e, "read the namespace", err)
 	}
-	return &registry.Registry{DB: db, Engine: e, Params: p}, nil
+	return &registry.Registry{DB: db, Engine: e, Params: p}, info, nil
 }
 
 // engine returns the engine of a dialect for the schema of the pool's tables, and what the server says about itself.

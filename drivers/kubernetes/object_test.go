@@ -192,8 +192,8 @@ func (w *workload) pod() (all []string) {
 	return all
 }
 
-// env returns what is wrong with variables, and with arguments that name one. The kubelet leaves $(NAME) as it is if
-// there is no such variable.
+// env returns what is wrong with variables, and with arguments that name one. The kubelet does not replace a $(NAME)
+// that it does not know.
 func (w *workload) env(c *corev1.Container) (all []string) {
 	known := map[string]bool{}
 	for _, e := range c.Env {

@@ -3,9 +3,9 @@ package dbserver
 import (
 	"context"
 	"database/sql"
-	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 )
@@ -41,6 +41,7 @@ type Engine struct {
 	oneByOne bool
 
 	tables []string // that Info.Check is about; the last one is the anchor
+	listed []string // tables that Info.Tables may have
 
 	checkSession func(ctx context.Context, s *Session) error // see Session
 	// waits until a write is durable; nil if its confirmation says so
@@ -86,7 +87,8 @@ const (
 //
 // The statements name the schema of their tables, so it does not matter if somebody changed the session's schema. But
 // on MySQL a temporary table hides a table of the same name even then. The check fails if there is one: MySQL can't
-// open a temporary table twice in a statement, and MariaDB counts the statements that make temporary tables.
+// open a temporary table twice in a statement. On MariaDB the check looks at each table. As long as it is not known
+// that the server is MariaDB, the statement that sets the mark counts the temporary tables.
 type Session struct {
 	*sql.Conn
 	engine *Engine
@@ -136,6 +138,7 @@ func (e *Engine) Info(ctx context.Context, db *sql.DB) (info Info, err error) {
 
 // Ask is Info on one connection, whatever its schema is.
 func (e *Engine) Ask(ctx context.Context, q Queryer) (Info, error) {
+	asked := time.Now()
 	rows, err := q.QueryContext(ctx, e.question())
 	if err != nil {
 		return Info{}, err
@@ -157,15 +160,13 @@ func (e *Engine) Ask(ctx context.Context, q Queryer) (Info, error) {
 		return Info{}, err
 	}
 	info := e.readInfo(values)
+	info.Asked, info.Answered = asked, time.Now()
 	if info.Now, err = strconv.ParseInt(values[0].String, 10, 64); err != nil {
 		return Info{}, err
 	}
-	e.readTables(&info, values[len(values)-len(tables)-2:])
+	e.readTables(&info, values[len(values)-len(e.listed)-2:])
 	return info, rows.Close()
 }
-
-// value matches an expression that a statement returns, such as {returning now}.
-var value = regexp.MustCompile(`\{(one|returning) ([^{}]+)\}`)
 
 // Compile replaces the names in braces and the :names of a text, and puts the engine's schema before the names of
 // tables:
@@ -179,22 +180,7 @@ var value = regexp.MustCompile(`\{(one|returning) ([^{}]+)\}`)
 //	{one x}          1; on a server without RETURNING, the UPDATE returns x as its insert id
 //	{returning x}    RETURNING x, or nothing on a server that doesn't have it; now stands for {now}
 func (e *Engine) Compile(text string) Statement {
-	text = value.ReplaceAllStringFunc(text, func(match string) string {
-		parts := value.FindStringSubmatch(match)
-		expression := parts[2]
-		if expression == "now" {
-			expression = e.Now
-		}
-		switch {
-		case parts[1] == "one" && e.insertID != nil:
-			return e.insertID(expression)
-		case parts[1] == "one":
-			return "1"
-		case e.insertID != nil:
-			return ""
-		}
-		return "RETURNING " + expression
-	})
+	text = e.returned(text)
 	text = strings.NewReplacer(
 		"{durable}", e.durable,
 		"{bound}", e.bound,
@@ -209,4 +195,35 @@ func (e *Engine) Compile(text string) Statement {
 	s.plain = e.Dialect == sqldialect.MySQL
 	s.Text = e.Qualify(s.Text)
 	return s
+}
+
+// returned replaces the expressions that a statement returns, such as {returning now}.
+func (e *Engine) returned(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "{")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		kind, expression, ok := strings.Cut(name, " ")
+		if !ok || kind != "one" && kind != "returning" {
+			b.WriteByte('{')
+			text = rest
+			continue
+		}
+		if expression == "now" {
+			expression = e.Now
+		}
+		switch {
+		case kind == "one" && e.insertID != nil:
+			b.WriteString(e.insertID(expression))
+		case kind == "one":
+			b.WriteByte('1')
+		case e.insertID == nil:
+			b.WriteString("RETURNING " + expression)
+		}
+		text = after
+	}
 }

@@ -12,6 +12,15 @@ func For(d sqldialect.Dialect) (*Engine, error) {
 	return engineFor(d, "snow_namespaces", "snow_workers")
 }
 
+// MigrationsFor is For, with an Info that lists the tables of leases, segments, numbers and migrations.
+func MigrationsFor(d sqldialect.Dialect) (*Engine, error) {
+	e, err := For(d)
+	if err == nil {
+		e.listed = tables[:]
+	}
+	return e, err
+}
+
 // SegmentsFor is For, for segments.
 func SegmentsFor(d sqldialect.Dialect) (*Engine, error) { return engineFor(d, "snow_segments") }
 
@@ -30,6 +39,6 @@ func engineFor(d sqldialect.Dialect, tables ...string) (*Engine, error) {
 	default:
 		return nil, &snow.FieldError{Field: "dialect", Value: strconv.Itoa(int(d)), Bound: "want MySQL, Postgres or SQLite"}
 	}
-	e.tables = tables
+	e.tables, e.listed = tables, tables
 	return e, nil
 }

@@ -14,13 +14,16 @@ const Forever = time.Duration(math.MaxInt64)
 
 // An Info is a server's clock, and its settings as far as they matter for durability.
 type Info struct {
-	Now           int64 // its clock, in microseconds since 1970
+	Now int64 // its clock, in microseconds since 1970
+	// when the question was sent, on a connection that was there, and answered, on the clock of this process
+	Asked, Answered time.Time
+
 	ReadOnly      bool
 	Unmigrated    bool // the tables of leases are missing; known on SQLite only, which has no error code for it
 	InTransaction bool // the session that was asked, where that is known
 
 	Schema string   // the engine's, or else the schema of the session that was asked
-	Tables []string // tables of leases, segments and numbers that exist in the schema
+	Tables []string // the engine's tables that exist in the schema; all tables of MigrationsFor
 
 	changed sql.NullString // whether the session has another schema than when it was opened
 	unsafe  string         // which table may lose what is written, and why; empty if none does

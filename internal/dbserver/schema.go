@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,15 +13,35 @@ import (
 // tables are all tables of leases, segments and numbers, in Info's order.
 var tables = [...]string{"snow_namespaces", "snow_workers", "snow_segments", "snow_numbers", "snow_migrations"}
 
-// tableName matches a table in a statement.
-var tableName = regexp.MustCompile(`\bsnow_(?:namespaces|workers|segments|numbers|migrations)\b`)
-
 // Qualify puts the engine's schema, if it has one, before the names of tables in a statement.
 func (e *Engine) Qualify(text string) string {
 	if e.schema == "" {
 		return text
 	}
-	return tableName.ReplaceAllStringFunc(text, func(name string) string { return e.Dialect.Quote(e.schema) + "." + name })
+	schema := e.Dialect.Quote(e.schema) + "."
+	var b strings.Builder
+	for text != "" {
+		end := strings.IndexFunc(text, func(r rune) bool { return !inName(r) })
+		switch {
+		case end < 0:
+			end = len(text)
+		case end == 0:
+			if end = strings.IndexFunc(text, inName); end < 0 {
+				end = len(text)
+			}
+		}
+		if slices.Contains(tables[:], text[:end]) {
+			b.WriteString(schema)
+		}
+		b.WriteString(text[:end])
+		text = text[end:]
+	}
+	return b.String()
+}
+
+// inName reports whether a rune may be in the name of a table.
+func inName(r rune) bool {
+	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
 // question returns the query that Ask sends. If it names the schema in a literal, it does so without a parameter,
@@ -36,8 +55,12 @@ func (e *Engine) question() string {
 	if from != "" {
 		schema = "placed.name"
 	}
-	columns := []string{e.info, schema, e.changed}
-	for _, table := range tables {
+	changed := e.changed
+	if e.schema != "" { // nobody looks at it
+		changed = "NULL"
+	}
+	columns := []string{e.info, schema, changed}
+	for _, table := range e.listed {
 		columns = append(columns, strings.NewReplacer("{table}", table, "{schema}", schema).Replace(e.stored))
 	}
 	return "SELECT " + strings.Join(columns, ", ") + from
@@ -46,7 +69,7 @@ func (e *Engine) question() string {
 // readTables reads the columns that question adds: the schema, whether it was changed, and how each table is stored.
 func (e *Engine) readTables(info *Info, columns []sql.NullString) {
 	info.Schema, info.changed = columns[0].String, columns[1]
-	for i, table := range tables {
+	for i, table := range e.listed {
 		how := columns[2+i]
 		if !how.Valid {
 			continue

@@ -30,7 +30,7 @@ func search(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	if err != nil {
 		out.Err = err
 		m.failed++
-		m.restart(now, m.backoff())
+		m.restart(now, m.backoff(now))
 		return
 	}
 	// The search starts at a random number, so that processes that start together do not try the same numbers.
@@ -41,15 +41,9 @@ func search(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 // choose handles a list of free numbers: it attempts one of them.
 func choose(m *Machine, _ Request, r Reply, now Reading, _ *Outcome) {
 	m.at = now.Mono
+	m.free, m.listed = r.Free, now.Mono
 	switch {
-	case len(r.Free) > 0:
-		f := r.Free[m.random.IntN(len(r.Free))]
-		m.attempt.Holding = Holding{Worker: f.Worker, Fence: f.Fence, owner: m.owner()}
-		m.attempt.seen = f.Ceiling
-		m.step = takeWindow
-		if m.params.Loss > 0 {
-			m.step = claimNumber
-		}
+	case m.pick(now):
 	case m.pinned:
 		m.step = readPinned
 	case !m.attempt.wrapped && m.attempt.start > 0:
@@ -57,6 +51,25 @@ func choose(m *Machine, _ Request, r Reply, now Reading, _ *Outcome) {
 	default:
 		m.step = takeCensus
 	}
+}
+
+// pick attempts a number of the last list, and reports whether there is one. The list may be some seconds old: the
+// statement itself looks whether the number is as it was read, and may still be taken.
+func (m *Machine) pick(now Reading) bool {
+	last := len(m.free) - 1
+	if last < 0 || now.Mono > m.listed+longestTimeout {
+		return false
+	}
+	i := m.random.IntN(last + 1)
+	f := m.free[i]
+	m.free[i], m.free = m.free[last], m.free[:last]
+	m.attempt.Holding = Holding{Worker: f.Worker, Fence: f.Fence, owner: m.owner()}
+	m.attempt.seen = f.Ceiling
+	m.next(takeWindow, now.Mono)
+	if m.params.Loss > 0 {
+		m.step = claimNumber
+	}
+	return true
 }
 
 // reportCensus handles the census that was taken because no number is free.
@@ -67,7 +80,9 @@ func reportCensus(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 		none.EarliestFree = m.params.TimeOf(c.Earliest)
 	}
 	out.Err = none
-	m.restart(now, 500*time.Millisecond+m.jitter(1500*time.Millisecond))
+	// A census reads all rows, so it is taken less often where there are many.
+	often := time.Duration(min(max(m.params.Workers/1024, 1), 8)) * 500 * time.Millisecond
+	m.restart(now, often+m.jitter(3*often))
 }
 
 // awaitPinned handles the row of a pinned number that is not free.
@@ -150,7 +165,9 @@ func resolve(m *Machine, _ Request, r Reply, now Reading, _ *Outcome) {
 		// Not mine. If a statement of this attempt arrives later, nobody uses the window that it takes.
 		m.attempt = attempt{}
 		m.crowded++
-		m.restart(now, m.jitter(time.Duration(min(m.crowded, 20))*5*time.Millisecond))
+		if !m.pick(now) {
+			m.restart(now, m.jitter(time.Duration(min(m.crowded, 20))*5*time.Millisecond))
+		}
 	}
 }
 
@@ -158,7 +175,7 @@ func resolve(m *Machine, _ Request, r Reply, now Reading, _ *Outcome) {
 func rowConfirmed(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	switch a := &m.attempt; {
 	case !r.Changed:
-		m.next(readAttempt, now.Mono+m.backoff())
+		m.next(readAttempt, now.Mono+m.backoff(now))
 	case a.state == Claimed:
 		awaitProbation(m, now)
 	default:
@@ -171,7 +188,7 @@ func hold(m *Machine, floor, ceiling int64, now Reading, out *Outcome) {
 	h := m.attempt.Holding
 	h.Floor, h.Ceiling, h.renewed = floor, ceiling, now.Mono
 	m.attempt.Floor, m.attempt.claimed = floor, false
-	m.crowded = 0
+	m.crowded, m.free = 0, nil
 	out.Open = &h
 	m.next(decline, now.Mono) // Opened and Keep replace this step
 }

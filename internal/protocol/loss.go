@@ -31,7 +31,7 @@ func inspect(m *Machine, q Request, r Reply, now Reading, out *Outcome) {
 	default: // the session is not fit to write
 		m.failed++
 		out.Err = dberrors.ErrRefused
-		m.next(renew, now.Mono+max(m.backoff(), time.Second))
+		m.next(renew, now.Mono+max(m.backoff(now), time.Second))
 	}
 }
 
@@ -40,7 +40,7 @@ func reasserted(m *Machine, _ Request, r Reply, now Reading, out *Outcome) {
 	if !r.Changed { // somebody else has the row by now, or the session is not fit to write: look again
 		m.next(readHolding, now.Mono)
 		if m.failed++; m.failed > 1 {
-			m.at, out.Err = now.Mono+m.backoff(), dberrors.ErrRefused
+			m.at, out.Err = now.Mono+m.backoff(now), dberrors.ErrRefused
 		}
 		return
 	}
@@ -64,7 +64,7 @@ func lose(m *Machine, lost *LostError, now Reading, out *Outcome) {
 	case !m.pinned:
 		m.restart(now, m.jitter(50*time.Millisecond))
 	case lost.Reason == Lapsed:
-		m.restart(now, m.backoff())
+		m.restart(now, m.backoff(now))
 	default:
 		m.abort(lost, out)
 	}

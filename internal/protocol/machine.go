@@ -28,6 +28,8 @@ type Machine struct {
 	holding *Holding      // the number whose ticks the generator uses, if any
 	attempt attempt       // at another number
 	parted  *Holding      // the holding that Release gives back
+	free    []FreeRow     // of the last list, less what was attempted
+	listed  time.Duration // monotonic time of that list
 	failed  int           // failed requests in a row
 	crowded int           // attempts in a row that lost to another process
 	late    int           // requests without a reply in time, less requests with one
@@ -192,16 +194,35 @@ func (m *Machine) interval() time.Duration {
 	return every - every/5 + m.jitter(2*every/5)
 }
 
+// first returns the time until the first renewal. It is any part of an interval, so that processes that start together
+// don't renew together.
+func (m *Machine) first() time.Duration {
+	if m.params.Loss > 0 {
+		return m.interval()
+	}
+	return m.jitter(m.interval())
+}
+
 // jitter returns a random duration below d.
 func (m *Machine) jitter(d time.Duration) time.Duration {
 	return time.Duration(m.random.Int64N(int64(max(d, 1))))
 }
 
-// backoff grows with the failures in a row.
-func (m *Machine) backoff() time.Duration {
-	longest := min(2*time.Second, max(RenewEvery(m.window)/2, 10*time.Millisecond))
-	d := min(50*time.Millisecond<<min(m.failed, 6), longest)
+// backoff grows with the failures in a row. While a window lasts, it grows to half of the time between two renewals:
+// otherwise all processes of a large fleet would ask a database several times a second when it is back.
+func (m *Machine) backoff(now Reading) time.Duration {
+	longest := min(max(2*time.Second, m.left(now)/10), max(RenewEvery(m.window)/2, 10*time.Millisecond))
+	d := min(50*time.Millisecond<<min(m.failed, 9), longest)
 	return d/4 + m.jitter(d)
+}
+
+// left returns how long the window still lasts that the generator uses.
+func (m *Machine) left(now Reading) time.Duration {
+	h := m.holding
+	if h == nil || h.stopped || h.lost {
+		return 0
+	}
+	return time.Duration(max(0, h.Ceiling-m.params.TickAt(m.clock.predict(now.Mono)))) * m.params.Layout.Tick()
 }
 
 // NewOwner returns 128 random bits as hex digits, by which a lease recognises its
@@ -225,6 +246,6 @@ func (m *Machine) Opened(h *Holding, now Reading) {
 func (m *Machine) Keep(h *Holding, now Reading) {
 	if m.holding != h {
 		m.holding, m.attempt, m.failed = h, attempt{}, 0
-		m.next(renew, now.Mono+m.interval())
+		m.next(renew, now.Mono+m.first())
 	}
 }

@@ -1,5 +1,7 @@
 package protocol
 
+import "time"
+
 // A State is the state of a row of snow_workers. The table has the same numbers.
 type State int
 
@@ -84,11 +86,16 @@ type Reply struct {
 	Failure Failure // the kind of Err, which decides whether Acquire tries again
 	Changed bool    // the statement changed the row; otherwise it wrote nothing
 	Now     int64   // the database's clock
-	Unfit   error   // of AskServer: why the server is not fit for leases; nil if it is
-	UUID    string  // of the namespace
-	Free    []FreeRow
-	Row     *Row
-	Census  Census
+
+	// When the statement that read Now was sent and answered. A request may have waited for a connection before, or done
+	// something else after it. Zero means when the request was sent and answered.
+	Asked, Answered time.Time
+
+	Unfit  error  // of AskServer: why the server is not fit for leases; nil if it is
+	UUID   string // of the namespace
+	Free   []FreeRow
+	Row    *Row
+	Census Census
 }
 
 // A Failure is a kind of error. It says whether another attempt may succeed.

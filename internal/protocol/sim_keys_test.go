@@ -29,7 +29,7 @@ type simChange struct {
 	revision int64 // of the store
 }
 
-// simKeyFlaws are bugs of a store, or of those who use it.
+// simKeyFlaws are bugs of a store and of its clients.
 type simKeyFlaws struct {
 	stale       time.Duration // a write compares what a member has that lags behind by up to this
 	staleReads  time.Duration // reads ask such a member; see TestSimulationOfStaleReads

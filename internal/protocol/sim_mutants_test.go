@@ -114,6 +114,7 @@ var simMutants = []simMutant{
 	}},
 	{"a statement that reaches another registry is executed there", false, "", func(p *simPlan) { p.flaws.unnamed, p.faults.astray = true, 0.1 }},
 	{"a renewal succeeds though ids wait", false, "L3", func(p *simPlan) { p.flaws.silent = true; p.excursions() }},
+	{"a number is taken though somebody else took it since it was listed", false, "", func(p *simPlan) { p.flaws.blindTake = true }},
 	{"grant does not compare the ceiling that was read", true, "I2", func(p *simPlan) {
 		p.flaws.blindGrant, p.faults.fence = true, 20*time.Second
 	}},

@@ -46,6 +46,7 @@ type simFaults struct {
 type simFlaws struct {
 	anyOwner     bool  // a renewal does not compare the owner
 	sameOwner    bool  // owners are not random: only the fence distinguishes attempts
+	blindTake    bool  // take and claim do not look whether the row is still as it was listed
 	blindGrant   bool  // grant does not compare the ceiling that was read
 	lapsedToo    bool  // a lapsed window can be renewed with LossWindow > 0
 	unspaced     bool  // renewals are not spaced, by neither side

@@ -95,8 +95,8 @@ func (r *simRegistry) update(row *simRow, q Request, us int64, by int) bool {
 	mine := row.Owner == q.Owner && row.Fence == q.Fence && row.Owner != ""
 	switch q.Ask {
 	case AskTake, AskClaim:
-		same := row.Fence == q.Fence && row.Ceiling == q.Seen
-		if !same || us < q.Earliest || us > q.Latest || !r.eligible(*row, us) {
+		free := row.Fence == q.Fence && row.Ceiling == q.Seen && r.eligible(*row, us)
+		if !free && !r.flaws.blindTake || us < q.Earliest || us > q.Latest {
 			return false
 		}
 		row.State, row.Owner, row.Holder, row.Claimed, row.By = Claimed, q.Owner, q.Holder, ms, by
@@ -166,7 +166,7 @@ func (r *simRegistry) update(row *simRow, q Request, us int64, by int) bool {
 
 func (r *simRegistry) free(q Request, us int64) Reply {
 	var out Reply
-	for i := max(q.Start, 0); i < min(q.End, int64(len(r.Rows))) && len(out.Free) < 64; i++ {
+	for i := max(q.Start, 0); i < min(q.End, int64(len(r.Rows))) && len(out.Free) < 16; i++ {
 		if row := r.Rows[i]; r.eligible(row, us) {
 			out.Free = append(out.Free, FreeRow{i, row.Fence, row.Ceiling})
 		}

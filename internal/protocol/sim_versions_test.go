@@ -130,7 +130,8 @@ func simDrawVersions(seed uint64, over *SimVersions) simPlan {
 	p.over = over
 	p.make(0)
 	f := &p.faults
-	f.step, f.jump, f.walk, f.stall, f.power = 0, 0, 0, 0, 0 // nobody reads the store's clock, and a majority has what it confirms
+	// Nobody reads the store's clock, and a majority has what it confirms.
+	f.step, f.jump, f.walk, f.stall, f.power = 0, 0, 0, 0, 0
 	f.leader, f.compact = every(30*time.Second), every(30*time.Second)
 	return p
 }

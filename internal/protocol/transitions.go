@@ -119,7 +119,7 @@ func (m *Machine) outcomeUnknown(err error, now Reading, out *Outcome) {
 		m.abort(err, out)
 		return
 	}
-	m.next(steps[m.step].unknown, now.Mono+m.backoff())
+	m.next(steps[m.step].unknown, now.Mono+m.backoff(now))
 	if m.step == readAttempt {
 		if m.attempt.tries++; m.attempt.tries > 8 {
 			m.attempt = attempt{}

@@ -55,8 +55,8 @@ func Abbreviates(word, of string) bool {
 }
 
 // Alike says how well the stem of a column names a thing: 5 the same, 4 the same after other words, 3.5 in short, 3
-// in short after other words, 2.5 before other words, 2 a part of it or its end, 1.5 its initial, 1 in short before other words, 0
-// not at all.
+// in short after other words, 2.5 before other words, 2 a part of it, 1.5 its initial, 1 in short before other words, 0
+// not at all. A part is its beginning or its end, or two words of its beginning after others.
 func Alike(stem, of []string) float64 {
 	if len(stem) == 0 || len(of) == 0 {
 		return 0
@@ -76,7 +76,7 @@ func Alike(stem, of []string) float64 {
 		return 3
 	case n > m && slices.Equal(stem[:m], of):
 		return 2.5
-	case m > n && (slices.Equal(of[:n], stem) || slices.Equal(of[m-n:], stem)):
+	case m > n && (slices.Equal(of[:n], stem) || slices.Equal(of[m-n:], stem)), n > 2 && m > 2 && slices.Equal(stem[n-2:], of[:2]):
 		return 2
 	case n > 1 && m > 1 && (Abbreviates(stem[n-1], of[m-1]) && len(of[m-1]) > 3 && !slices.Contains(roles, of[m-1])):
 		return 1

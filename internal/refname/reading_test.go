@@ -166,6 +166,8 @@ func TestAlike(t *testing.T) {
 		{"address delivery", "address", 2.5},
 		{"item", "item instance", 2},
 		{"member", "guild member", 2},
+		{"first castle wall", "castle wall place", 2},
+		{"first castle wall", "wall castle place", 0},
 		{"pet", "character pet", 2},
 		{"deny member group", "membergroup", 4},
 		{"reason", "reportreason", 2},

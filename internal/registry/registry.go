@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/shardsnow/snow/internal/dberrors"
 	"github.com/shardsnow/snow/internal/dbserver"
@@ -49,7 +50,7 @@ func (r *Registry) Do(ctx context.Context, q protocol.Request) protocol.Reply {
 	case protocol.AskRow:
 		out, err = r.row(ctx, q)
 	default:
-		out.Changed, out.Now, err = r.update(ctx, texts[q.Ask], r.values(q))
+		err = r.update(ctx, texts[q.Ask], r.values(q), &out)
 	}
 	if err != nil {
 		return protocol.Reply{Err: err}
@@ -76,10 +77,6 @@ func (r *Registry) queryRow(ctx context.Context, q protocol.Request) *sql.Row {
 }
 
 func (r *Registry) server(ctx context.Context) (protocol.Reply, error) {
-	info, err := r.Engine.Info(ctx, r.DB)
-	if err != nil {
-		return protocol.Reply{}, err
-	}
 	p, err := Read(ctx, r.Engine, r.DB, r.Params.Name)
 	if errors.Is(err, dberrors.ErrNoNamespace) {
 		err = nil // and no UUID
@@ -87,7 +84,20 @@ func (r *Registry) server(ctx context.Context) (protocol.Reply, error) {
 	if err == nil {
 		err = r.check(p.UUID)
 	}
-	return protocol.Reply{Now: info.Now, Unfit: info.Check(r.Params.Loss), UUID: p.UUID}, err
+	if err != nil {
+		return protocol.Reply{}, err
+	}
+	info, err := r.Engine.Info(ctx, r.DB) // the last statement, because the clock is compared when the reply is there
+	if err != nil {
+		return protocol.Reply{}, err
+	}
+	return r.Greeting(info, p.UUID), nil
+}
+
+// Greeting returns the reply to protocol.AskServer of a server that said info about itself, and has the namespace with
+// this registry_uuid.
+func (r *Registry) Greeting(info dbserver.Info, uuid string) protocol.Reply {
+	return protocol.Reply{Now: info.Now, Asked: info.Asked, Answered: info.Answered, Unfit: info.Check(r.Params.Loss), UUID: uuid}
 }
 
 // check returns an error if uuid is not the registry's: the namespace is gone, was made again, or the connection
@@ -107,6 +117,7 @@ func (r *Registry) row(ctx context.Context, q protocol.Request) (out protocol.Re
 	var fence, floor, ceiling, claimed sql.NullInt64
 	s := compile(r.Engine, texts[q.Ask])
 	err = r.Engine.Read(ctx, r.DB, func(on *dbserver.Session) (found bool, err error) {
+		out.Asked = time.Now()
 		found, err = on.Query(ctx, s, r.values(q), &uuid, &state, &owner, &fence, &floor, &ceiling, &claimed, &holder, &out.Now)
 		return found, err
 	})
@@ -141,15 +152,16 @@ func (r *Registry) free(ctx context.Context, q protocol.Request) ([]protocol.Fre
 	return all, rows.Err()
 }
 
-// update executes an UPDATE of one row, and returns the database's clock if it changed the row.
-func (r *Registry) update(ctx context.Context, text string, values map[string]any) (changed bool, us int64, err error) {
+// update executes an UPDATE of one row. Its reply has the database's clock if it changed the row.
+func (r *Registry) update(ctx context.Context, text string, values map[string]any, out *protocol.Reply) error {
 	s := compile(r.Engine, text)
-	err = r.Engine.Write(ctx, r.DB, use(&r.Params), func(on *dbserver.Session) (_ bool, err error) {
-		changed, err = on.Update(ctx, s, values, &us)
-		return changed, err
+	err := r.Engine.Write(ctx, r.DB, use(&r.Params), func(on *dbserver.Session) (_ bool, err error) {
+		out.Asked = time.Now()
+		out.Changed, err = on.Update(ctx, s, values, &out.Now)
+		return out.Changed, err
 	})
-	if err == nil && changed && us <= 0 {
-		err = fmt.Errorf("%w: the time is %d", dberrors.ErrBadReply, us)
+	if err == nil && out.Changed && out.Now <= 0 {
+		err = fmt.Errorf("%w: the time is %d", dberrors.ErrBadReply, out.Now)
 	}
-	return changed && err == nil, us, err
+	return err
 }

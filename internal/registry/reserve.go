@@ -68,8 +68,7 @@ func (r *Reservation) Reclaim(ctx context.Context, holder string, worker int64) 
 
 // claim changes nothing if another process was faster.
 func (r *Registry) claim(ctx context.Context, holder string, worker, ceiling int64) error {
-	_, _, err := r.update(ctx, updateReserve, r.values(protocol.Request{Worker: worker, Owner: protocol.NewOwner(), Holder: holder, Seen: ceiling}))
-	return err
+	return r.update(ctx, updateReserve, r.values(protocol.Request{Worker: worker, Owner: protocol.NewOwner(), Holder: holder, Seen: ceiling}), new(protocol.Reply))
 }
 
 // confirm returns the number of a row that is reserved, or how long to wait. A write that finds the row unchanged

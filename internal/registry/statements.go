@@ -53,7 +53,7 @@ const (
 
 	selectFree = `SELECT worker_id, fence, ceiling_tick FROM snow_workers
 		WHERE namespace = :namespace AND worker_id >= :start AND worker_id < :end AND {eligible}
-		ORDER BY worker_id LIMIT 64`
+		ORDER BY worker_id LIMIT 16`
 
 	// selectRow returns a row with NULLs if the number has none, and no row if there is no namespace.
 	selectRow = `SELECT n.registry_uuid, w.state, w.owner, w.fence, w.floor_tick, w.ceiling_tick, w.claimed_at_ms, w.holder, {now}

@@ -15,7 +15,8 @@ const (
 	structure  = 2
 )
 
-// A name of fewer points than aPartOf has no more than a word of the table's, one of exact points or more is the table's.
+// A name of fewer points than aPartOf has no more than a word of the table's. One of exact points or more is the name of
+// the table or of its key.
 const (
 	aPartOf = 2.5
 	exact   = 5
@@ -86,11 +87,14 @@ func (f *field) isUnsure() bool {
 	if c.name >= exact && !f.name.Quantity {
 		return false
 	}
-	says := slices.ContainsFunc(f.claims, func(other *claim) bool { return other.name >= 4 && other.name > c.name }) // another table
-	low := c.fit.start < large                                                                                       // as numbers of all kinds are
-	small := low && c.fit.found.of > 0 && c.fit.reach < shortReach && c.fam < likeOthers && !(c.key.table == f.table && f.name.Relative())
+	// The name is more like another table's, whose ids the values are not.
+	other := slices.ContainsFunc(f.claims, func(o *claim) bool { return o.name >= 4 && o.name > c.name })
+	low := c.fit.start < large // as numbers of all kinds are
+	tree := c.key.table == f.table && f.name.Relative()
+	small := low && !tree && c.fit.found.of > 0 && c.fit.reach < shortReach && c.fam < likeOthers
 	lead := c.score() - f.rival(c)
-	return says || small || lead < leastLead || low && lead < leastBare && !f.name.ID || c.name < 1 && c.fit.found.share() < 1
+	orphans := c.name < 1 && c.fit.found.share() < 1
+	return other || small || orphans || lead < leastLead || low && !f.name.ID && lead < leastBare
 }
 
 // rival returns the most points of anything but a claim.

@@ -83,6 +83,14 @@ func (s offers) of(q *Question) (all []Choice) {
 			s.addTables(q, add)
 		}
 		s.addFields(q, add)
+	case q.isBlank() && len(q.Parts) == 1 && s.plan != nil && q.Parts[0].table != nil:
+		for _, table := range q.perhaps(q.Parts[0]) {
+			if s.plan.Table(table) != nil {
+				add(table, 0)
+			}
+		}
+		add(plan.AnswerPlain, 0)
+		s.addFieldsOf(q, []string{q.evidenceFor(q.Parts[0])}, add)
 	default:
 		candidates := slices.Clone(q.asked.Candidates)
 		slices.SortStableFunc(candidates, func(a, b *plan.Candidate) int { return cmp.Compare(b.Certainty, a.Certainty) })
@@ -99,7 +107,7 @@ func (s offers) of(q *Question) (all []Choice) {
 			s.addFieldsOf(q, []string{q.evidenceFor(q.Parts[0])}, add)
 		}
 	}
-	if len(all) > 0 && all[0].Answer != string(plan.RuleFail) {
+	if len(all) > 0 && all[0].Answer != string(plan.RuleFail) && !q.isBlank() {
 		all[0].Mark = markOf(all[0], q)
 	}
 	return all

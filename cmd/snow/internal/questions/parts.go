@@ -13,10 +13,12 @@ import (
 	"github.com/shardsnow/snow/merge/plan"
 )
 
-// found is what evidence says of values and the ids of a table, and couldBe the tables that a doubt names.
+// found is what evidence says of values and the ids of a table, couldBe the tables that a doubt names, and besides the
+// other ones that evidence names.
 var (
 	found   = regexp.MustCompile(`(\d+) of (\d+) sampled values are ids of`)
 	couldBe = regexp.MustCompile(`sampled values could be ids of ([^;]+)`)
+	besides = regexp.MustCompile(`; they could be ids of (.+?)(?: and \d+ more)?, too`)
 )
 
 // listHint is what a doubt says about the answer. It is one of the choices.
@@ -28,6 +30,11 @@ const noKind = "which the plan does not name: the run would stop"
 // isEach reports whether each part has a table of its own.
 func (q *Question) isEach() bool {
 	return len(q.asked.Candidates) > 0 && q.asked.Candidates[0].Answer == plan.AnswerEach
+}
+
+// isBlank reports whether the question has candidates and proposes none of them.
+func (q *Question) isBlank() bool {
+	return len(q.asked.Candidates) > 0 && (&plan.Question{Candidates: q.asked.Candidates}).Best() == nil
 }
 
 // evidenceFor returns the line of evidence that is about one part only, without its name, or "".
@@ -43,6 +50,9 @@ func (q *Question) evidenceFor(p *Part) string {
 // beside says on the line of a part which table its values are ids of, how certain that is, and why; "" if no evidence says so.
 func (q *Question) beside(p *Part) string {
 	table, why, ok := strings.Cut(q.evidenceFor(p), ": ")
+	if q.isBlank() && ok {
+		return fmt.Sprintf("ids of %s? %s", table, strings.TrimSpace(weight.ReplaceAllString(why, "")))
+	}
 	if !q.isEach() || !ok || p.Is != "" && p.Is != "ids of "+table {
 		return ""
 	}
@@ -53,7 +63,7 @@ func (q *Question) beside(p *Part) string {
 func (q *Question) Besides() (lines []string) {
 	for _, line := range q.Evidence {
 		name, _, _ := strings.Cut(line, ": ")
-		if !q.isEach() || q.Parts[0].table == nil || strings.ContainsAny(name, " ,(") {
+		if !q.isEach() && !q.isBlank() || q.Parts[0].table == nil || strings.ContainsAny(name, " ,(") {
 			lines = append(lines, line)
 		}
 	}
@@ -117,6 +127,18 @@ func (q *Question) orphansNull() bool {
 func (q *Question) isUndecided() bool {
 	proposed := textOf(q.asked.Proposed)
 	return proposed == string(plan.RoleUndecided) || proposed == "" && q.Parts[0].Is == string(plan.RoleUndecided)
+}
+
+// perhaps returns the tables that the evidence for a part names, the likely one first.
+func (q *Question) perhaps(p *Part) (tables []string) {
+	line := q.evidenceFor(p)
+	if table, _, ok := strings.Cut(line, ": "); ok {
+		tables = append(tables, table)
+	}
+	if m := besides.FindStringSubmatch(line); m != nil {
+		tables = append(tables, strings.Split(m[1], ", ")...)
+	}
+	return tables
 }
 
 // couldBe returns the tables that the doubts name, and whether the values are lists.

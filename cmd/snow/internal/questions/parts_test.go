@@ -92,3 +92,50 @@ func TestParts(t *testing.T) {
 		}
 	}
 }
+
+// A question that proposes nothing offers its candidates for all parts, and for one part the tables of its evidence.
+func TestPartsOfNoProposal(t *testing.T) {
+	is := schema()
+	s, err := Open(writeText(t, is, `version: 2
+dialect: SQLite
+sources: [eu, us]
+questions:
+- name: unclear ids
+  text: Whose ids are these, or are they numbers?
+  columns: [houses.kind, items.kind]
+  proposed: undecided
+  candidates: [{answer: players, certainty: 0.33}, {answer: plain, certainty: 0.28}]
+  evidence:
+  - 'houses.kind: players: all 9 sampled values are ids of it (0.45)'
+  - 'items.kind: guilds: all 7 sampled values are ids of it; they could be ids of houses, players and 2 more, too (0.45)'
+  answer:
+new_ids: [eu, us]
+`), is)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := func(q *Question) (all []string) {
+		for _, c := range q.Choices() {
+			if all = append(all, c.Answer); c.Mark != "" {
+				t.Errorf("%s: %s is %s", q.Name, c.Answer, c.Mark)
+			}
+		}
+		return all
+	}
+	q := s.All[0]
+	if got, want := answers(q), []string{"players", plan.AnswerPlain}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	want := [][]string{{"players", plan.AnswerPlain}, {"guilds", "houses", "players", plan.AnswerPlain}}
+	for i, one := range q.Apart() {
+		if got := answers(one); !slices.Equal(got, want[i]) {
+			t.Errorf("%s: got %q, want %q", one.Name, got, want[i])
+		}
+	}
+	if got, want := q.says(q.Parts[0]), "ids of players? all 9 sampled values are ids of it"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if len(q.Besides()) > 0 || len(q.Notes()) > 0 {
+		t.Errorf("besides %q, notes %q", q.Besides(), q.Notes())
+	}
+}
