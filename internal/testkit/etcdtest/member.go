@@ -110,8 +110,10 @@ func (m *Member) spawn(tb testing.TB) {
 	}()
 }
 
-// Stop halts the member with SIGSTOP, and Resume lets it go on.
-func (m *Member) Stop(tb testing.TB)   { tb.Helper(); m.signal(tb, syscall.SIGSTOP) }
+// Stop halts the member with SIGSTOP, until Resume.
+func (m *Member) Stop(tb testing.TB) { tb.Helper(); m.signal(tb, syscall.SIGSTOP) }
+
+// Resume lets the member go on.
 func (m *Member) Resume(tb testing.TB) { tb.Helper(); m.signal(tb, syscall.SIGCONT) }
 
 // Kill ends the member with SIGKILL. Restart starts it again, with the data that it has.
