@@ -17,6 +17,7 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/coreos/go-semver v0.3.1 // indirect
 	github.com/coreos/go-systemd/v22 v22.7.0 // indirect
+	github.com/go-zookeeper/zk v1.0.4 // indirect
 	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
@@ -32,6 +33,7 @@ require (
 	github.com/prometheus/procfs v0.21.1 // indirect
 	github.com/shardsnow/snow/etcdsnow v0.0.0 // indirect
 	github.com/shardsnow/snow/promsnow v0.0.0 // indirect
+	github.com/shardsnow/snow/zksnow v0.0.0 // indirect
 	github.com/spf13/cobra v1.10.2 // indirect
 	github.com/spf13/pflag v1.0.10 // indirect
 	go.etcd.io/etcd/api/v3 v3.7.3 // indirect
@@ -57,3 +59,5 @@ replace (
 	github.com/shardsnow/snow/merge => ../../merge
 	github.com/shardsnow/snow/promsnow => ../../promsnow
 )
+
+replace github.com/shardsnow/snow/zksnow => ../../zksnow
