@@ -11,6 +11,9 @@
 // first everywhere, and a filter chooses numbers by namespace, holder, number or state. The page says which database
 // it is, how far its clock is from this process's, which numbers were fenced when, and what an id says.
 //
+// What keeps worker numbers outside of SQL is shown through a [Store]: for etcd and ZooKeeper, "snow serve --page" has
+// one for each.
+//
 // With Config.Totals and [Handler.Watch] it also has the ids and the refusals of a service in the last hour:
 //
 //	go handler.Watch(ctx)
@@ -23,8 +26,9 @@
 //
 // The handler only reads, and takes no locks. However many browsers look at it, it reads each database once in
 // Config.Every, and not at all if nobody looks. That is 3 n + 2 queries for n namespaces, and 4 n + 5 once a minute,
-// when the list of the namespaces and the database's own name are read again. If a database does not answer, the page
-// says since when, and shows what was read last. The error itself is logged and not shown, and no DSN is ever read.
+// when the list of the namespaces and the database's own name are read again. A [Store] gets n + 1 calls, and n + 2
+// once a minute. If a database does not answer, the page says since when, and shows what was read last. The error
+// itself is logged and not shown, and no DSN is ever read.
 //
 // It does not ask who looks at it. The page shows names of hosts and processes (LeaseConfig.Holder): mount it where
 // only operators reach it. On a loopback address it allows only names of this machine and Config.Hosts, which stops
@@ -34,6 +38,7 @@
 //
 //	page.go               New; which path is what
 //	read.go               what the databases have, once for all who look
+//	store.go              what it asks a database, or another store, for worker numbers
 //	place.go              which databases they are
 //	service.go            what the service did in the last hour
 //	view.go               what is shown of all that

@@ -18,11 +18,12 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// A Database is one that has the tables of package sqlsnow.
+// A Database is one that has the tables of package sqlsnow, or a Store in place of DB and Dialect.
 type Database struct {
-	Name    string // on the page; empty is what the database says its name is
+	Name    string // on the page; empty is what the database says its name is, and a Store can't say it
 	DB      *sql.DB
 	Dialect sqlsnow.Dialect
+	Store   Store  // has worker numbers, and no segments
 	Host    string // on the page; empty is what the server says its host is
 }
 
@@ -95,8 +96,8 @@ func New(databases []Database, cfg Config) (*Handler, error) {
 		field = &snow.FieldError{Field: "Timeout", Value: cfg.Timeout.String(), Bound: "want 0 to 1h"}
 	}
 	for i, d := range databases {
-		if d.DB == nil || !d.Dialect.IsKnown() {
-			field = &snow.FieldError{Field: "databases", Value: strconv.Itoa(i), Bound: "want a DB and a known dialect"}
+		if isSQL := d.DB != nil; isSQL != d.Dialect.IsKnown() || isSQL == (d.Store != nil) || !isSQL && d.Name == "" {
+			field = &snow.FieldError{Field: "databases", Value: strconv.Itoa(i), Bound: "want a DB and a known dialect, or a Store and a Name"}
 		}
 	}
 	if field != nil {

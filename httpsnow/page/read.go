@@ -24,6 +24,7 @@ type state struct {
 	failing    time.Time     // since when it does not answer; zero if it does
 	at         time.Time     // of this process when the database was read; zero if it never answered
 	now        time.Time     // of the database at that time
+	clockless  bool          // now is this process's: the store has no clock
 	trip       time.Duration // of the question for its clock
 	listed     time.Time     // of this process when the namespaces were listed
 	namespaces []namespace
@@ -60,7 +61,10 @@ func newReader(databases []Database, cfg Config) *reader {
 	r := &reader{databases: databases, cfg: cfg, service: &service{totals: cfg.Totals}, history: make([]map[string]*history, len(databases))}
 	r.last.databases = make([]state, len(databases))
 	for i, d := range databases {
-		r.last.databases[i] = state{name: d.Name, place: place{Product: d.Dialect.String(), Host: d.Host}}
+		r.last.databases[i] = state{name: d.Name, place: place{Product: d.Name, Host: d.Host}}
+		if d.Store == nil {
+			r.last.databases[i].place.Product = d.Dialect.String()
+		}
 		r.history[i] = make(map[string]*history)
 	}
 	return r
@@ -111,30 +115,36 @@ func (s state) called() string {
 
 func readState(ctx context.Context, d Database, names []string, old state) (s state, err error) {
 	// The clock is read first, so that what was renewed since is not taken for late.
-	sent := time.Now()
-	if s.now, err = sqlsnow.Clock(ctx, d.DB, d.Dialect); err != nil {
+	store, sent := d.store(), time.Now()
+	if s.now, err = store.Clock(ctx); err != nil {
 		return s, err
 	}
 	s.at = time.Now()
 	s.trip = s.at.Sub(sent)
-	if s.place = old.place; time.Since(old.place.asked) >= knownFor {
+	if s.clockless = s.now.IsZero(); s.clockless {
+		s.now = s.at
+	}
+	if s.place = old.place; d.Store == nil && time.Since(old.place.asked) >= knownFor {
 		if p, err := placeOf(ctx, d); err == nil { // else what is known is shown
 			s.place = p
 		} else if ctx.Err() != nil {
 			return s, err
 		}
 	}
-	spaces, listed, err := namespacesOf(ctx, d, names, old)
+	spaces, listed, err := namespacesOf(ctx, store, names, old)
 	if err != nil {
 		return s, err
 	}
 	s.listed = listed
 	for _, n := range spaces {
-		workers, err := sqlsnow.Workers(ctx, d.DB, d.Dialect, n.Name)
+		workers, err := store.Workers(ctx, n.Name)
 		if err != nil {
 			return s, err
 		}
 		s.namespaces = append(s.namespaces, namespace{n, workers})
+	}
+	if d.Store != nil {
+		return s, nil
 	}
 	if s.counters, err = segments.Counters(ctx, d.DB, d.Dialect); err != nil && ctx.Err() != nil {
 		return s, err
@@ -145,9 +155,9 @@ func readState(ctx context.Context, d Database, names []string, old state) (s st
 
 // namespacesOf returns the namespaces and when they were listed. What they are can't change, so they are listed again
 // only for new ones.
-func namespacesOf(ctx context.Context, d Database, names []string, old state) (all []sqlsnow.Namespace, listed time.Time, err error) {
+func namespacesOf(ctx context.Context, store Store, names []string, old state) (all []sqlsnow.Namespace, listed time.Time, err error) {
 	if len(old.namespaces) == 0 || time.Since(old.listed) >= knownFor {
-		all, err = sqlsnow.Namespaces(ctx, d.DB, d.Dialect, names...)
+		all, err = store.Namespaces(ctx, names...)
 		return all, time.Now(), err
 	}
 	for _, n := range old.namespaces {

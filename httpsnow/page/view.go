@@ -32,7 +32,7 @@ type databaseView struct {
 	Failing      string // since when it does not answer
 	Answered     bool   // there is something to show
 	At           string // when it was read
-	Clock        string // beside this process's
+	Clock        string // beside this process's; empty if it has none
 	Namespaces   []namespaceView
 	Hidden       int // namespaces that the filter leaves out
 	Rows         int // of the list
@@ -74,7 +74,7 @@ func viewOf(s snapshot, every time.Duration, f filter, lines []sparkView) view {
 	var late []rowView
 	for i, d := range s.databases {
 		shown := databaseViewOf(d, i, f)
-		if shown.Answered {
+		if shown.Clock != "" {
 			ahead = append(ahead, d.ahead())
 		}
 		for _, n := range shown.Namespaces {
@@ -117,7 +117,9 @@ func databaseViewOf(d state, i int, f filter) databaseView {
 	}
 	if v.Answered {
 		v.At = timetext.Stamp(d.at.Truncate(time.Second))
-		v.Clock, v.skewed = clockText(d.ahead(), d.trip)
+		if !d.clockless {
+			v.Clock, v.skewed = clockText(d.ahead(), d.trip)
+		}
 	}
 	spaces := slices.Clone(d.namespaces)
 	slices.SortStableFunc(spaces, func(a, b namespace) int { return btoi(b.hasLate(d.now)) - btoi(a.hasLate(d.now)) })

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
-	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // completionPatience is how long a shell may wait for names that a database has.
@@ -87,12 +86,12 @@ func (a *app) completeNamespace(c *cobra.Command, _ []string, _ string) ([]strin
 	ctx, cancel := context.WithTimeout(c.Context(), completionPatience)
 	defer cancel()
 	f := &databaseFlags{app: &app{Streams: Streams{Out: a.Out, Err: io.Discard, In: a.In}}, dsn: value("dsn"), dialect: value("dialect"), timeout: completionPatience}
-	db, err := f.open(ctx)
+	db, err := f.openNumbers(ctx)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	defer db.Close()
-	rows, err := sqlsnow.Namespaces(ctx, db.DB, db.dialect)
+	rows, err := db.Namespaces(ctx)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

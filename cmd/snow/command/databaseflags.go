@@ -37,7 +37,8 @@ func (f *databaseFlags) add(c *cobra.Command) {
 	f.command = c
 	c.Flags().StringVar(&f.dsn, "dsn", "", "`DSN` of the database: env:NAME for an environment variable, @FILE, or a SQLite file; without it, env:"+defaultDSN+`.
 For MySQL user:password@tcp(host:port)/database, for PostgreSQL postgres://user:password@host:port/database, with
-the password percent-encoded; for worker numbers in etcd etcd://user:password@host:port,host:port/prefix?tls=true`)
+the password percent-encoded; for worker numbers in etcd etcd://user:password@host:port,host:port/prefix?tls=true, in
+ZooKeeper zookeeper:// and the same`)
 	c.Flags().StringVar(&f.dialect, "dialect", "", "`SQL` of the database: mysql, mariadb, postgres or sqlite; without it, what the DSN shows, or else "+database.DialectVariable)
 	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long the database may take to answer at first")
 }

@@ -16,6 +16,7 @@ import (
 // An etcdCluster keeps worker numbers in etcd. Each call has its own deadline, because etcd does not answer without a
 // majority.
 type etcdCluster struct {
+	place
 	client  *clientv3.Client
 	prefix  string
 	timeout time.Duration
@@ -35,7 +36,7 @@ func openEtcd(c *database.Cluster, timeout time.Duration) (numberStore, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the cluster does not answer: %w", err)
 	}
-	return &etcdCluster{client, c.Path, timeout}, nil
+	return &etcdCluster{place(c.Place()), client, c.Path, timeout}, nil
 }
 
 func (e *etcdCluster) product() string { return "etcd" }
@@ -46,17 +47,18 @@ func (e *etcdCluster) init(ctx context.Context, ns lease.Namespace) error {
 	return etcdsnow.Init(ctx, e.client, e.prefix, ns)
 }
 
-// Namespaces implements service.Numbers.
+// Namespaces implements page.Store.
 func (e *etcdCluster) Namespaces(ctx context.Context, names ...string) ([]lease.Namespace, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	return etcdsnow.Namespaces(ctx, e.client, e.prefix, names...)
 }
 
-// clock returns this process's clock: etcd has none.
-func (e *etcdCluster) clock(context.Context) (time.Time, error) { return time.Now(), nil }
+// Clock implements page.Store. etcd has none.
+func (e *etcdCluster) Clock(context.Context) (time.Time, error) { return time.Time{}, nil }
 
-func (e *etcdCluster) workers(ctx context.Context, namespace string) ([]lease.WorkerInfo, error) {
+// Workers implements page.Store.
+func (e *etcdCluster) Workers(ctx context.Context, namespace string) ([]lease.WorkerInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	return etcdsnow.Workers(ctx, e.client, e.prefix, namespace)

@@ -66,7 +66,7 @@ func (a *app) fence() *cobra.Command {
 
 // lastLeasable returns when all numbers can be leased, if nobody renews them.
 func lastLeasable(c *cobra.Command, db numberStore, namespace string) (last time.Time, err error) {
-	all, err := db.workers(c.Context(), namespace)
+	all, err := db.Workers(c.Context(), namespace)
 	for _, w := range all {
 		if w.Leasable.After(last) {
 			last = w.Leasable

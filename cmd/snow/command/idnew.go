@@ -46,7 +46,7 @@ func (a *app) idNew() *cobra.Command {
 	f.Var(&n.layout, "layout", "a preset or a layout, for --worker")
 	f.Uint64Var(&n.worker, "worker", 0, "`N`, a worker number of your own")
 	f.Uint64Var(&n.datacenter, "datacenter", 0, "`N` of the ids")
-	f.StringVar(&n.namespace, "namespace", "", "`NAME` of a namespace in the database that leases the number; without it and --worker, "+namespaceVariable)
+	f.StringVar(&n.namespace, "namespace", "", "`NAME` of a namespace that leases the number; without it and --worker, "+namespaceVariable)
 	n.db.add(c)
 	return c
 }
@@ -87,12 +87,15 @@ func (n *newIDs) fillOwn(ctx context.Context, ids []snow.ID) error {
 }
 
 func (n *newIDs) fillLeased(ctx context.Context, ids []snow.ID) (err error) {
-	db, err := n.db.open(ctx)
+	db, err := n.db.openNumbers(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	lease, err := sqlsnow.Acquire(ctx, db.DB, db.dialect, sqlsnow.LeaseConfig{
+	if _, err := db.Namespaces(ctx, n.namespace); err != nil { // Acquire would wait for a cluster without a majority
+		return explain(err)
+	}
+	lease, err := db.Acquire(ctx, sqlsnow.LeaseConfig{
 		Namespace: n.namespace, Datacenter: n.datacenter, Logger: quiet(),
 	})
 	if err != nil {

@@ -66,16 +66,16 @@ type shower struct {
 }
 
 func (s *shower) readNamespace(ctx context.Context, flags *databaseFlags, name string) error {
-	db, err := flags.open(ctx)
+	db, err := flags.openNumbers(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	all, err := sqlsnow.Namespaces(ctx, db.DB, db.dialect, name)
+	all, err := db.Namespaces(ctx, name)
 	if err != nil {
 		return explain(err)
 	}
-	if s.workers, err = sqlsnow.Workers(ctx, db.DB, db.dialect, name); err != nil {
+	if s.workers, err = db.Workers(ctx, name); err != nil {
 		return explain(err)
 	}
 	s.namespace = namedLayout{name, all[0].Layout}

@@ -41,12 +41,12 @@ func (a *app) release() *cobra.Command {
 			if !c.Flags().Changed("worker") {
 				return &usageError{c.CommandPath(), errors.New("--worker is missing")}
 			}
-			db, err := flags.open(c.Context())
+			db, err := flags.openNumbers(c.Context())
 			if err != nil {
 				return err
 			}
 			defer db.Close()
-			d := done{Dialect: db.dialect.String(), Namespace: namespace}
+			d := done{Dialect: db.product(), Namespace: namespace}
 			if d.Done, err = waitForNumber(c.Context(), db, namespace, worker, wait); err != nil {
 				return err
 			}
@@ -61,10 +61,10 @@ func (a *app) release() *cobra.Command {
 }
 
 // waitForNumber returns what to tell when a number is free, and a refusal if it is not or, with wait, never will be.
-func waitForNumber(ctx context.Context, db *connected, namespace string, worker uint64, wait bool) (string, error) {
+func waitForNumber(ctx context.Context, db numberStore, namespace string, worker uint64, wait bool) (string, error) {
 	var first *sqlsnow.WorkerInfo
 	for {
-		now, err := sqlsnow.Clock(ctx, db.DB, db.dialect)
+		now, err := clockOf(ctx, db)
 		if err != nil {
 			return "", explain(err)
 		}
@@ -102,8 +102,8 @@ func waitForNumber(ctx context.Context, db *connected, namespace string, worker 
 	}
 }
 
-func readNumber(ctx context.Context, db *connected, namespace string, worker uint64) (sqlsnow.WorkerInfo, error) {
-	all, err := sqlsnow.Workers(ctx, db.DB, db.dialect, namespace)
+func readNumber(ctx context.Context, db numberStore, namespace string, worker uint64) (sqlsnow.WorkerInfo, error) {
+	all, err := db.Workers(ctx, namespace)
 	if err != nil {
 		return sqlsnow.WorkerInfo{}, explain(err)
 	}

@@ -105,7 +105,7 @@ func (f *serveFlags) open(ctx context.Context) (all []service.Database, err erro
 		}
 		db, ok := store.(*connected)
 		if !ok {
-			return []service.Database{{Numbers: store}}, nil
+			return []service.Database{{Numbers: store, Name: store.product(), Host: store.host()}}, nil
 		}
 		dbs = []*connected{db}
 	} else if dbs, err = f.db.connect(f.more); err != nil {

@@ -19,12 +19,25 @@ import (
 // A numberStore keeps worker numbers: a database, or a cluster that the scheme of the DSN names.
 type numberStore interface {
 	product() string
+	host() string // for the page; empty for a database, which tells it
 	init(ctx context.Context, ns lease.Namespace) error
-	service.Numbers                               // with Close
-	clock(ctx context.Context) (time.Time, error) // which the times of workers are compared with
-	workers(ctx context.Context, namespace string) ([]lease.WorkerInfo, error)
+	service.Numbers // with Close
 	fence(ctx context.Context, namespace string) error
 }
+
+// clockOf returns the time that the times of workers are compared with.
+func clockOf(ctx context.Context, store numberStore) (time.Time, error) {
+	now, err := store.Clock(ctx)
+	if err == nil && now.IsZero() { // the store has none
+		now = time.Now()
+	}
+	return now, err
+}
+
+// A place is the host of a numberStore.
+type place string
+
+func (p place) host() string { return string(p) }
 
 // clusters has the numberStore of each scheme. A new kind of cluster is a file with a function, and a line here.
 var clusters = map[string]func(c *database.Cluster, timeout time.Duration) (numberStore, error){
@@ -83,20 +96,24 @@ func (f *databaseFlags) openNumbers(ctx context.Context) (numberStore, error) {
 
 func (db *connected) product() string { return db.dialect.String() }
 
+func (db *connected) host() string { return "" }
+
 func (db *connected) init(ctx context.Context, ns lease.Namespace) error {
 	return sqlsnow.Init(ctx, db.DB, db.dialect, ns)
 }
 
-// Namespaces implements service.Numbers.
+// Namespaces implements page.Store.
 func (db *connected) Namespaces(ctx context.Context, names ...string) ([]lease.Namespace, error) {
 	return sqlsnow.Namespaces(ctx, db.DB, db.dialect, names...)
 }
 
-func (db *connected) clock(ctx context.Context) (time.Time, error) {
+// Clock implements page.Store.
+func (db *connected) Clock(ctx context.Context) (time.Time, error) {
 	return sqlsnow.Clock(ctx, db.DB, db.dialect)
 }
 
-func (db *connected) workers(ctx context.Context, namespace string) ([]lease.WorkerInfo, error) {
+// Workers implements page.Store.
+func (db *connected) Workers(ctx context.Context, namespace string) ([]lease.WorkerInfo, error) {
 	return sqlsnow.Workers(ctx, db.DB, db.dialect, namespace)
 }
 

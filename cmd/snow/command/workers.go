@@ -178,11 +178,11 @@ func (f *workersFlags) read(ctx context.Context, db numberStore) (workersResult,
 
 func (f *workersFlags) readWorkers(ctx context.Context, db numberStore, namespace string) (shownWorkers, error) {
 	// The clock is read first, so that what was renewed since is not taken for late.
-	now, err := db.clock(ctx)
+	now, err := clockOf(ctx, db)
 	if err != nil {
 		return shownWorkers{}, err
 	}
-	rows, err := db.workers(ctx, namespace)
+	rows, err := db.Workers(ctx, namespace)
 	if err != nil {
 		return shownWorkers{}, err
 	}

@@ -14,9 +14,10 @@ import (
 	"github.com/shardsnow/snow/zksnow"
 )
 
-// A zooKeeper keeps worker numbers in ZooKeeper. Each call has its own deadline, because ZooKeeper does not answer without
-// a majority.
+// A zooKeeper keeps worker numbers in ZooKeeper. Each call has its own deadline, because ZooKeeper does not answer
+// without a majority.
 type zooKeeper struct {
+	place
 	conn    *zk.Conn
 	root    string
 	timeout time.Duration
@@ -43,7 +44,7 @@ func openZooKeeper(c *database.Cluster, timeout time.Duration) (numberStore, err
 	if err != nil {
 		return nil, fmt.Errorf("the servers do not answer: %w", err)
 	}
-	z := &zooKeeper{conn: conn, timeout: timeout}
+	z := &zooKeeper{place: place(c.Place()), conn: conn, timeout: timeout}
 	if c.Path != "" {
 		z.root = "/" + c.Path
 	}
@@ -73,20 +74,22 @@ func (z *zooKeeper) init(ctx context.Context, ns lease.Namespace) error {
 	return zksnow.Init(ctx, z.conn, z.root, ns)
 }
 
-// Namespaces implements service.Numbers.
+// Namespaces implements page.Store.
 func (z *zooKeeper) Namespaces(ctx context.Context, names ...string) ([]lease.Namespace, error) {
 	ctx, cancel := context.WithTimeout(ctx, z.timeout)
 	defer cancel()
 	return zksnow.Namespaces(ctx, z.conn, z.root, names...)
 }
 
-func (z *zooKeeper) clock(ctx context.Context) (time.Time, error) {
+// Clock implements page.Store.
+func (z *zooKeeper) Clock(ctx context.Context) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, z.timeout)
 	defer cancel()
 	return zksnow.Clock(ctx, z.conn, z.root)
 }
 
-func (z *zooKeeper) workers(ctx context.Context, namespace string) ([]lease.WorkerInfo, error) {
+// Workers implements page.Store.
+func (z *zooKeeper) Workers(ctx context.Context, namespace string) ([]lease.WorkerInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, z.timeout)
 	defer cancel()
 	return zksnow.Workers(ctx, z.conn, z.root, namespace)

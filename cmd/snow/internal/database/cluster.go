@@ -17,6 +17,11 @@ type Cluster struct {
 	CA, Cert, Key  string // files as PEM; empty for none
 }
 
+// Place says where the cluster is, without secrets.
+func (c *Cluster) Place() string {
+	return strings.TrimSuffix(strings.Join(c.Addrs, ", ")+"/"+c.Path, "/")
+}
+
 // clusterPorts has the schemes of DSNs of clusters, and their ports.
 var clusterPorts = map[string]string{"etcd": "2379", "zookeeper": "2181"}
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/httpsnow/page"
 	"github.com/shardsnow/snow/lease"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -44,16 +45,17 @@ type Config struct {
 	Listening func(url string) error                        // is called when requests are answered
 }
 
-// A Database has the tables of package sqlsnow. A cluster has Numbers only.
+// A Database has the tables of package sqlsnow. A cluster has Numbers only, and what the page calls it.
 type Database struct {
-	DB      *sql.DB
-	Dialect sqlsnow.Dialect
-	Numbers Numbers
+	DB         *sql.DB
+	Dialect    sqlsnow.Dialect
+	Numbers    Numbers
+	Name, Host string
 }
 
 // Numbers are the worker numbers of a database or a cluster.
 type Numbers interface {
-	Namespaces(ctx context.Context, names ...string) ([]lease.Namespace, error)
+	page.Store
 	Acquire(ctx context.Context, cfg lease.Config) (*lease.Lease, error)
 	Close() error
 }

@@ -51,12 +51,12 @@ func (c *running) newPage(dbs []Database, t *tally, logger *slog.Logger) (*page.
 	if !c.Page {
 		return nil, nil
 	}
-	if err := needSQL("--page", dbs); err != nil {
-		return nil, err
-	}
 	var all []page.Database
 	for i, db := range dbs {
-		d := page.Database{DB: db.DB, Dialect: db.Dialect}
+		d := page.Database{DB: db.DB, Dialect: db.Dialect, Name: db.Name, Host: db.Host}
+		if db.DB == nil {
+			d.Store = db.Numbers
+		}
 		if len(dbs) > 1 {
 			d.Name = fmt.Sprintf("database %d of %d", i+1, len(dbs))
 		}
