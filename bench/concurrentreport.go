@@ -19,7 +19,8 @@ func concurrentReport(s *section[[]rows.Table]) string {
 		"Index is what is in the order of the primary key: InnoDB's clustered index, which has the rows, and PostgreSQL's index\n" +
 		"of the primary key, which has not. Rates are medians of twenty turns, and so is the ratio to auto-increment's rate of\n" +
 		"the same turn. Wanted: with `Clustered` an index of at most 1.12 × auto-increment's at one row a statement and 0.8 ×\n" +
-		"at 20, and as many rows a second; in PostgreSQL an index no larger than `DefaultLayout`'s, which `Clustered` has in one lane.\n\n")
+		"at 20, and as many rows a second; in PostgreSQL an index no larger than `DefaultLayout`'s, which `Clustered`\n" +
+		"has in one lane.\n\n")
 	t := newTable(1, "server", "connections", "rows a statement", "key", "rows", "index, bytes/row", "of auto-increment", "table, bytes/row", "rows/s", "of auto-increment")
 	for _, r := range s.Result {
 		base := baseOf(s.Result, r)

@@ -50,7 +50,7 @@ func fleetReport(s *section[[]fleet.Result]) string {
 			three(float64(start.RoundTrips)/float64(max(start.Leases, 1))), micros(start.Processor/time.Duration(max(start.Leases, 1))))
 	}
 	b.WriteString(t.String())
-	b.WriteString("### Starting at once\n\nProcesses that start in the same moment, until each has its number. As many of them ask at the same time as there are connections.\n\n")
+	b.WriteString("### Starting at once\n\nProcesses that start in the same moment, until each has its number. As many of them\nask at the same time as there are connections.\n\n")
 	t = newTable(1, "server", "processes", "the last one after", "p50", "p99")
 	for _, r := range s.Result {
 		for _, start := range []fleet.Start{r.Burst, r.Largest} {
