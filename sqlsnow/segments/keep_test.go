@@ -36,7 +36,7 @@ func TestSegmentsKeepConnection(t *testing.T) {
 			case strings.Contains(query, ".snow_segments "): // others have taken numbers
 				return nil, nil
 			}
-			return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", "", "", "", "", ""}, nil
+			return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", ""}, nil
 		}, fakedb.Unexpected)
 		defer db.Close()
 		db.SetMaxOpenConns(2)

@@ -328,7 +328,7 @@ func TestSegmentsOpenBesideOneThatHangs(t *testing.T) {
 				case strings.Contains(query, ".snow_segments "):
 					return []driver.Value{"space", int64(3), int64(0), int64(stateOpen), int64(33)}, nil
 				}
-				return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", "", "", "", "", ""}, nil
+				return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", ""}, nil
 			},
 			func(ctx context.Context, _ string) ([]driver.Value, error) {
 				<-ctx.Done()
@@ -342,7 +342,7 @@ func TestSegmentsOpenBesideOneThatHangs(t *testing.T) {
 				case strings.Contains(query, ".snow_segments "):
 					return nil, nil
 				}
-				return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", "", "", "", "", ""}, nil
+				return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", ""}, nil
 			},
 		} {
 			db := fakedb.Open(answer, fakedb.Unexpected)
@@ -388,7 +388,7 @@ func TestSegmentsOpenOnSlowMachine(t *testing.T) {
 				case strings.HasPrefix(query, "VALUES"):
 					return []driver.Value{time.Now().UnixMicro(), ""}, nil
 				}
-				return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", "", "", "", "", ""}, nil
+				return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", ""}, nil
 			}, fakedb.Unexpected)
 			defer db.Close()
 			s, err := Open(context.Background(), []*sql.DB{db}, sqlsnow.Postgres, Config{Tag: "t", Step: 10, MaxStep: 10, Logger: slog.New(slog.DiscardHandler)})

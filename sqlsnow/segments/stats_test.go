@@ -46,7 +46,7 @@ func TestSegmentsCountWaits(t *testing.T) {
 			case strings.Contains(query, ".snow_segments "):
 				return nil, nil
 			}
-			return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", "", "", "", "", ""}, nil
+			return []driver.Value{int64(1), "f", "on", "", "f", "public", "f", ""}, nil
 		}, fakedb.Unexpected)
 		defer db.Close()
 		s, err := Open(t.Context(), []*sql.DB{db}, sqlsnow.Postgres, Config{Tag: "t", Step: 10, MaxStep: 10, Logger: slog.New(slog.DiscardHandler)})
