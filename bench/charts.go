@@ -33,14 +33,12 @@ func (r results) writeCharts(dir string) error {
 		}
 	}
 	if r.Rows != nil {
-		for _, engine := range engines(r.Rows.Result) {
-			if err := rowsChart(dir, engine, of(r.Rows.Result, engine), r.Rows.foot()); err != nil {
-				return err
-			}
+		if err := rowsChart(dir, r.Rows); err != nil {
+			return err
 		}
 	}
 	if r.Concurrent != nil {
-		if err := concurrentChart(dir, r.Concurrent); err != nil {
+		if err := concurrentCharts(dir, r.Concurrent); err != nil {
 			return err
 		}
 	}
@@ -66,8 +64,9 @@ type idsChart struct {
 	file         string
 	title, below string
 	unit         string
-	names        map[string]string      // names of the rows that can be compared
-	value        func(*ids.Row) float64 // NaN leaves the row out
+	names        map[string]string                        // names of the rows that can be compared
+	goroutines   []int                                    // one or two numbers of them, with a bar each
+	value        func(r *ids.Row, goroutines int) float64 // NaN leaves the row out
 	label        func(x float64) string
 }
 
@@ -80,7 +79,8 @@ var idsCharts = []idsChart{
 			ids.SnowNext: "snow", ids.Bwmarrin: "bwmarrin", "sony/sonyflake v1": "sonyflake v1", "sony/sonyflake v2": "sonyflake v2",
 			ids.Influx: "influxdb", "google/uuid v4": "uuid v4, at random",
 		},
-		value: func(row *ids.Row) float64 {
+		goroutines: []int{1},
+		value: func(row *ids.Row, _ int) float64 {
 			for _, e := range row.Evenness {
 				if e.Modulus == 64 {
 					return 100 * e.Largest()
@@ -92,15 +92,16 @@ var idsCharts = []idsChart{
 	},
 	{
 		file: "speed.svg", title: "Time for one id, where no format sets a limit",
-		below: "64 goroutines make as many as they can. Pale: reading a clock and an atomic addition, which a Snowflake id needs.",
+		below: "1 goroutine, and 64 at once, make as many as they can. A Snowflake id needs at least the reading of a clock and an atomic addition.",
 		unit:  "nanoseconds for one id",
 		names: map[string]string{
 			ids.SnowNextWide: "snow, 20 bits", ids.BwmarrinWide: "bwmarrin, 20 bits", ids.Sonyflake20: "sonyflake v2, 20 bits", ids.Influx: "influxdb",
 			"rs/xid": "xid", "oklog/ulid, Make": "ulid", "google/uuid v4": "uuid v4", "google/uuid v7": "uuid v7", "segmentio/ksuid": "ksuid",
 			"nats-io/nuid": "nuid", ids.FloorID: "clock and addition",
 		},
-		value: func(row *ids.Row) float64 { return row.At(64).PerID() },
-		label: func(x float64) string { return three(x) + " ns" },
+		goroutines: []int{1, 64},
+		value:      func(row *ids.Row, n int) float64 { return row.At(n).PerID() },
+		label:      func(x float64) string { return three(x) + " ns" },
 	},
 	{
 		file: "cpu.svg", title: "CPU time of a million ids, at a format's limit",
@@ -111,33 +112,47 @@ var idsCharts = []idsChart{
 			ids.SnowNext: "snow, Next", "snow Fill(64)": "snow, Fill(64)", ids.Bwmarrin: "bwmarrin", ids.Sonyflake12: "sonyflake v2, 12 bits",
 			"sony/sonyflake v1": "sonyflake v1", "sony/sonyflake v2": "sonyflake v2",
 		},
-		value: func(row *ids.Row) float64 { return row.At(64).CPUPerMillion() },
-		label: func(x float64) string { return fmt.Sprintf("%.3f s", x) },
+		goroutines: []int{64},
+		value:      func(row *ids.Row, n int) float64 { return row.At(n).CPUPerMillion() },
+		label:      func(x float64) string { return fmt.Sprintf("%.3f s", x) },
 	},
 }
 
 func (ch idsChart) write(dir string, r *ids.Result, foot string) error {
-	var bars []bar
+	b := bars{unit: ch.unit}
+	if len(ch.goroutines) == 2 {
+		b.legend = [2]string{inWords(ch.goroutines[0]), inWords(ch.goroutines[1])}
+	}
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		name := ch.names[row.Name]
-		if name == "" {
+		n := namedBars{name: ch.names[row.Name], color: rowColor(row.Kind)}
+		if n.name == "" {
 			continue
 		}
-		if x := ch.value(row); x > 0 {
-			bars = append(bars, bar{name, x, ch.label(x), rowColor(row.Kind)})
+		for _, goroutines := range ch.goroutines {
+			if x := ch.value(row, goroutines); x > 0 {
+				n.bars = append(n.bars, bar{x, ch.label(x)})
+			}
+		}
+		if len(n.bars) == len(ch.goroutines) {
+			b.names = append(b.names, n)
 		}
 	}
-	if len(bars) == 0 {
+	if len(b.names) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(bars, func(a, b bar) int { return cmp.Compare(a.value, b.value) })
-	return writeChart(filepath.Join(dir, ch.file), caption{ch.title, ch.below, foot}, barsHeight(len(bars)), func(c draw.Canvas) {
-		paintBars(c, bars, ch.unit)
-	})
+	slices.SortStableFunc(b.names, func(x, y namedBars) int { return cmp.Compare(x.bars[0].value, y.bars[0].value) })
+	return writeChart(filepath.Join(dir, ch.file), caption{ch.title, ch.below, foot}, b.height(), b.paint)
 }
 
-func rowColor(k ids.Kind) color.Color {
+func inWords(goroutines int) string {
+	if goroutines == 1 {
+		return "1 goroutine"
+	}
+	return fmt.Sprintf("%d goroutines", goroutines)
+}
+
+func rowColor(k ids.Kind) color.RGBA {
 	switch k {
 	case ids.Snow:
 		return ours
@@ -148,13 +163,18 @@ func rowColor(k ids.Kind) color.Color {
 	}
 }
 
-// rowsChart draws the rate of each key over the rows.
-func rowsChart(dir, engine string, list []rows.Result, foot string) error {
+// rowsChart draws the rate of each key over the rows in MariaDB. In PostgreSQL the lines of the keys cross too often to
+// be told apart: the report has their figures.
+func rowsChart(dir string, s *section[[]rows.Result]) error {
+	list := of(s.Result, rows.MariaDB)
+	if len(list) == 0 {
+		return nil
+	}
 	version, _, _ := strings.Cut(strings.Fields(list[0].Version + " ?")[0], "-")
 	below := fmt.Sprintf("%s %s, buffer pool of %s MB, two secondary indexes, every commit flushed. Each key has a server of its own.",
-		engine, version, grouped(list[0].Pool>>20))
-	text := caption{"Inserted rows a second as the table grows", below, foot}
-	return writeChart(filepath.Join(dir, "rows-"+strings.ToLower(engine)+".svg"), text, 250, func(c draw.Canvas) { paintRates(c, list) })
+		rows.MariaDB, version, grouped(list[0].Pool>>20))
+	text := caption{"Inserted rows a second as the table grows", below, s.foot()}
+	return writeChart(filepath.Join(dir, "rows-mariadb.svg"), text, 250, func(c draw.Canvas) { paintRates(c, list) })
 }
 
 // keyColors tell the keys apart, next to snow's.

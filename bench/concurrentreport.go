@@ -2,11 +2,10 @@ package main
 
 import (
 	"fmt"
+	"image/color"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/shardsnow/snow/bench/rows"
 )
@@ -61,31 +60,80 @@ func median(list []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// concurrentChart draws the sizes of MariaDB's clustered index with 16 connections.
-func concurrentChart(dir string, s *section[[]rows.Table]) error {
-	var bars []bar
-	var pool string
-	for _, statement := range []int{1, 20} {
-		for _, r := range s.Result {
-			if r.Engine != rows.MariaDB || r.Connections != 16 || r.PerStatement != statement {
-				continue
-			}
-			pool = grouped(r.Pool >> 20)
-			name := map[string]string{rows.AutoIncrement: "AUTO_INCREMENT", rows.Snow: "Default", rows.Clustered: "Clustered", rows.OneProcess: "Clustered, one process"}[r.Key]
-			if name == "" {
-				name = r.Key
-			}
-			color := theirs
-			if r.Key == rows.Clustered || r.Key == rows.OneProcess {
-				color = ours
-			}
-			bars = append(bars, bar{fmt.Sprintf("%s, %d", name, statement), perRow(r.Index, r), fmt.Sprintf("%.0f", perRow(r.Index, r)), color})
+// concurrentNames are the keys of the charts, from the top down.
+var concurrentNames = []struct {
+	key, name string
+	color     color.RGBA
+}{
+	{rows.OneProcess, "snow Clustered, shared", ours},
+	{rows.Clustered, "snow Clustered", ours},
+	{rows.Snow, "snow Default", ours},
+	{rows.AutoIncrement, "AUTO_INCREMENT", theirs},
+	{rows.UUIDv7, "UUIDv7", theirs},
+	{rows.UUIDv4, "UUIDv4", theirs},
+}
+
+// concurrentCharts draws the sizes of clustered indexes with 16 connections: a chart for 1 row a statement and one for
+// 20, in which bars of the same length are the same size.
+func concurrentCharts(dir string, s *section[[]rows.Table]) error {
+	statements := []int{1, 20}
+	charts, high := make([]bars, len(statements)), 0.0
+	below := make([]string, len(statements))
+	for i, statement := range statements {
+		charts[i], below[i] = concurrentBars(s.Result, statement)
+		high = max(high, charts[i].highest())
+	}
+	for i, statement := range statements {
+		if len(charts[i].names) == 0 {
+			continue
+		}
+		charts[i].high = high
+		title := "Clustered index, 1 row a statement"
+		if statement > 1 {
+			title = fmt.Sprintf("Clustered index, %d rows a statement", statement)
+		}
+		path := filepath.Join(dir, fmt.Sprintf("clustered-%d.svg", statement))
+		if err := writeChart(path, caption{title, below[i], s.foot()}, charts[i].height(), charts[i].paint); err != nil {
+			return err
 		}
 	}
-	if len(bars) == 0 {
-		return nil
+	return nil
+}
+
+// concurrentBars returns the sizes of the keys that were measured in MariaDB and MySQL, or in the only one of the two
+// that was measured, and says how.
+func concurrentBars(list []rows.Table, statement int) (b bars, below string) {
+	var engines, pools []string
+	tables := make(map[string]map[string]rows.Table) // by key and engine
+	for _, r := range list {
+		if r.Connections != 16 || r.PerStatement != statement || r.Engine == rows.PostgreSQL {
+			continue
+		}
+		if tables[r.Key] == nil {
+			tables[r.Key] = make(map[string]rows.Table)
+		}
+		tables[r.Key][r.Engine] = r
+		if !slices.Contains(engines, r.Engine) {
+			engines = append(engines, r.Engine)
+			version, _, _ := strings.Cut(r.Version, "-")
+			pools = append(pools, fmt.Sprintf("%s MB in %s %s", grouped(r.Pool>>20), r.Engine, version))
+		}
 	}
-	text := caption{"Clustered index where 16 connections insert", fmt.Sprintf("MariaDB, 1 and 20 rows a statement, two secondary indexes, "+
-		"buffer pool of %s MB for all tables. Default and Clustered are layouts of snow.", pool), s.foot()}
-	return writeChart(filepath.Join(dir, "clustered.svg"), text, barsHeight(len(bars)), func(c draw.Canvas) { paintBars(c, bars, "bytes a row") })
+	b.unit = "bytes a row"
+	if len(engines) == 2 {
+		b.legend = [2]string(engines)
+	}
+	for _, key := range concurrentNames {
+		if len(tables[key.key]) < max(len(engines), 1) {
+			continue
+		}
+		n := namedBars{name: key.name, color: key.color}
+		for _, engine := range engines {
+			size := perRow(tables[key.key][engine].Index, tables[key.key][engine])
+			n.bars = append(n.bars, bar{size, fmt.Sprintf("%.0f", size)})
+		}
+		b.names = append(b.names, n)
+	}
+	return b, "Rows from 16 connections at once. The buffer pool for all tables has " + strings.Join(pools, ", and ") +
+		". Default and Clustered are layouts of snow. Each connection has a worker number of its own. In “shared” all use one generator."
 }

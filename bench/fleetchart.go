@@ -37,7 +37,11 @@ func fleetChart(dir string, s *section[[]fleet.Result]) error {
 
 // paintFleets draws a line for each store, and the legend to the right of the lines.
 func paintFleets(c draw.Canvas, list []fleet.Result) {
-	const legend, pitch vg.Length = 112, 19
+	const pitch vg.Length = 19
+	name, legend := style(textSize, ink, text.XLeft, text.YCenter), vg.Length(0)
+	for _, r := range list {
+		legend = max(legend, 26+wider*name.Width(storeName(r)))
+	}
 	p := plot.New()
 	p.BackgroundColor = color.Transparent
 	p.Add(&plotter.Grid{Horizontal: draw.LineStyle{Color: grid, Width: 0.7}})
@@ -58,11 +62,16 @@ func paintFleets(c draw.Canvas, list []fleet.Result) {
 			&plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: line.Color, Radius: 3, Shape: draw.CircleGlyph{}}})
 		x, y := c.Max.X-legend+8, c.Max.Y-vg.Length(i)*pitch-pitch/2
 		c.StrokeLine2(line, x, y, x+14, y)
-		name, version, _ := strings.Cut(r.Version, " ")
-		version, _, _ = strings.Cut(version, "-")
-		version, _, _ = strings.Cut(version, " ")
-		c.FillText(style(textSize, ink, text.XLeft, text.YCenter), vg.Point{X: x + 18, Y: y}, name+" "+version)
+		c.FillText(name, vg.Point{X: x + 18, Y: y}, storeName(r))
 	}
 	styleAxes(p, "thousand leases", "cores of the server")
 	p.Draw(draw.Crop(c, 0, -legend, 0, 0))
+}
+
+// storeName returns the name of a store with its version, such as MariaDB 10.11.19.
+func storeName(r fleet.Result) string {
+	name, version, _ := strings.Cut(r.Version, " ")
+	version, _, _ = strings.Cut(version, "-")
+	version, _, _ = strings.Cut(version, " ")
+	return name + " " + version
 }

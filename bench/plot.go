@@ -21,7 +21,7 @@ var (
 	grid   = color.RGBA{0xe6, 0xe9, 0xed, 0xff}
 	ours   = color.RGBA{0x1f, 0x6f, 0xeb, 0xff}
 	theirs = color.RGBA{0xae, 0xb8, 0xc4, 0xff}
-	floors = color.RGBA{0xdd, 0xe2, 0xe8, 0xff}
+	floors = color.RGBA{0xdf, 0xb8, 0x74, 0xff}
 )
 
 // A page shows charts 400 pixels wide or wider, so a unit is a pixel or more, and the
@@ -33,10 +33,7 @@ const (
 	textSize             = 12.0
 	smallSize            = 11.0
 	lineHeight           = 1.35
-	barPitch   vg.Length = 20
-	barHeight  vg.Length = 13
-	axisHeight vg.Length = 36   // the labels of the ticks, and the unit
-	wider                = 1.15 // how much more room texts take in other fonts
+	wider                = 1.2 // how much more room texts take in other fonts
 )
 
 func style(size float64, c color.Color, x text.XAlignment, y text.YAlignment) text.Style {
@@ -111,48 +108,3 @@ func writeChart(path string, text caption, height vg.Length, paint func(draw.Can
 	out := bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
 	return os.WriteFile(path, out, 0o666)
 }
-
-// A bar is one line of a chart: a name, a bar and its value.
-type bar struct {
-	name  string
-	value float64
-	label string
-	color color.Color
-}
-
-// paintBars draws horizontal bars from the top, and below them their axis, which begins
-// at 0.
-func paintBars(c draw.Canvas, bars []bar, unit string) {
-	normal, small := style(textSize, ink, text.XLeft, text.YCenter), style(smallSize, faint, text.XCenter, text.YTop)
-	var left, right vg.Length
-	high := 0.0
-	for _, b := range bars {
-		left, right = max(left, bold(normal).Width(b.name)), max(right, bold(normal).Width(b.label))
-		high = max(high, b.value)
-	}
-	left, right = c.Min.X+wider*left+3, c.Max.X-wider*right-5
-	at := func(x float64) vg.Length { return left + (right-left)*vg.Length(x/high) }
-	bottom := c.Max.Y - vg.Length(len(bars))*barPitch
-	for _, tick := range (plot.DefaultTicks{}).Ticks(0, high) {
-		if tick.Label != "" {
-			x := at(tick.Value)
-			c.StrokeLine2(draw.LineStyle{Color: grid, Width: 1}, x, bottom-3, x, c.Max.Y)
-			c.FillText(small, vg.Point{X: x, Y: bottom - 5}, tick.Label)
-		}
-	}
-	c.FillText(small, vg.Point{X: (left + right) / 2, Y: bottom - 5 - lineHeight*smallSize}, unit)
-	for i, b := range bars {
-		y := c.Max.Y - vg.Length(i)*barPitch - barPitch/2
-		end := max(left+2, at(b.value))
-		lo, hi := y-barHeight/2, y+barHeight/2
-		c.FillPolygon(b.color, []vg.Point{{X: left, Y: lo}, {X: end, Y: lo}, {X: end, Y: hi}, {X: left, Y: hi}})
-		s := normal
-		if b.color == ours {
-			s = bold(s)
-		}
-		c.FillText(s, vg.Point{X: c.Min.X, Y: y}, b.name)
-		c.FillText(s, vg.Point{X: end + 5, Y: y}, b.label)
-	}
-}
-
-func barsHeight(n int) vg.Length { return vg.Length(n)*barPitch + axisHeight }

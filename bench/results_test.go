@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -120,7 +121,7 @@ func TestEachPartIsKeptWhileTheOtherIsMeasured(t *testing.T) {
 	if want := (results{IDs: idsSection(), Rows: rowsSection(), Concurrent: concurrentSection()}).report(); string(got) != want {
 		t.Errorf("the report has changed on its way through results.json:\n%s", got)
 	}
-	for _, name := range []string{"speed", "cpu", "evenness", "rows-mariadb", "rows-postgresql", "clustered"} {
+	for _, name := range []string{"speed", "cpu", "evenness", "rows-mariadb", "clustered-20"} {
 		checkChart(t, filepath.Join(dir, "charts", name+".svg"), "2 cores", "2026-03-0")
 	}
 
@@ -228,12 +229,12 @@ func TestAReportOfNothingIsWritten(t *testing.T) {
 
 // Every chart of the repository is on a page, and can be read there.
 func TestCharts(t *testing.T) {
-	charts, err := filepath.Glob("charts/*.svg")
+	charts, err := filepath.Glob("charts/*")
 	if err != nil || len(charts) == 0 {
 		t.Fatal(charts, err)
 	}
 	pages := ""
-	for _, name := range []string{"../README.md", "../docs/performance.md"} {
+	for _, name := range []string{"../README.md", "../docs/performance.md", "../docs/lanes.md"} {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -245,6 +246,66 @@ func TestCharts(t *testing.T) {
 		if !strings.Contains(pages, "bench/"+filepath.ToSlash(chart)+")") {
 			t.Errorf("no page shows %s", chart)
 		}
+	}
+}
+
+// The report and the charts of the repository are of its results.
+func TestReportIsOfTheResults(t *testing.T) {
+	r, err := readResults("results.json")
+	if err != nil || r.IDs == nil {
+		t.Fatal(r.IDs, err)
+	}
+	dir := t.TempDir()
+	if err := r.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	var names [2][]string
+	for i, in := range []string{".", dir} {
+		files, err := filepath.Glob(filepath.Join(in, "charts", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range append(files, filepath.Join(in, "RESULTS.md")) {
+			name, err := filepath.Rel(in, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names[i] = append(names[i], name)
+		}
+	}
+	if !slices.Equal(names[0], names[1]) {
+		t.Fatalf("the repository has %q, and its results make %q", names[0], names[1])
+	}
+	for _, name := range names[0] {
+		got, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")), want) {
+			t.Errorf("%s differs from what results.json makes: go run . -only none writes it again", name)
+		}
+	}
+}
+
+// A chart of pairs shows both figures of each key, of both servers or with few and many goroutines.
+func TestChartsOfPairs(t *testing.T) {
+	s := concurrentSection()
+	for _, r := range slices.Clone(s.Result) {
+		r.Engine, r.Version, r.Index = rows.MySQL, "9.7.4-2", r.Index+5_000_000
+		s.Result = append(s.Result, r, rows.Table{Engine: rows.PostgreSQL, Connections: 16, PerStatement: 20, Key: r.Key, Rows: 1, Index: 1})
+	}
+	dir := t.TempDir()
+	if err := (results{IDs: idsSection(), Concurrent: s}).writeCharts(dir); err != nil {
+		t.Fatal(err)
+	}
+	checkChart(t, filepath.Join(dir, "clustered-20.svg"), "20 rows a statement", "MariaDB MySQL", "snow Clustered 120 125", "snow Default 110 115", "AUTO_INCREMENT 100 105")
+	checkChart(t, filepath.Join(dir, "speed.svg"), "1 goroutine 64 goroutines")
+	if _, err := os.Stat(filepath.Join(dir, "clustered-1.svg")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a chart of what was not measured: %v", err)
 	}
 }
 

@@ -104,8 +104,8 @@ func TestShardingPage(t *testing.T) {
 	t.Chdir("..")
 	_, texts := pages(t, "docs/sharding.md")
 	rows := regexp.MustCompile(`(?m)^\| (\d+)\+(\d+)\+(\d+)\+(\d+), (\d+) ms(?:, until (\d+))? \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$`).FindAllStringSubmatch(texts["docs/sharding.md"], -1)
-	if len(rows) != 5 {
-		t.Errorf("found %d layouts, want 5", len(rows))
+	if len(rows) != 6 {
+		t.Errorf("found %d layouts, want 6", len(rows))
 	}
 	for _, row := range rows {
 		var n [9]int64

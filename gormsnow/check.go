@@ -64,7 +64,7 @@ func (e *CheckError) Error() string {
 //     run Check before the migration to find this
 //   - a many-to-many join table whose pairs are not unique, so that saving an
 //     association again adds its rows again
-//   - a primary key, a analysis.Unique field or a analysis.Unique index of the model that the table
+//   - a primary key, a unique field or a unique index of the model that the table
 //     does not have, except partial indexes
 //   - an id in the table that is greater than any id that the generators can make
 //     now, so that new rows sort before old ones or clash with them. This reads the
@@ -73,7 +73,7 @@ func (e *CheckError) Error() string {
 //     [snow.Generator] has. If the layout has lanes, only ids above the ids of the
 //     last lane are found
 //   - a string field of a shard tag whose column takes different texts as equal, by its
-//     collation or type, as the defaults of MySQL and MariaDB do; and a analysis.Unique key, of a
+//     collation or type, as the defaults of MySQL and MariaDB do; and a unique key, of a
 //     model with a shard tag, that has neither the field of the tag nor a key
 //   - a negative primary key in the table, which a snow.ID can't read
 //   - a table that does not exist, or that this user may not see.
@@ -269,7 +269,7 @@ func (c *check) uniques(s *schema.Schema, live *liveTable) {
 			c.find(CheckError{
 				Model: s.ModelType.String(), Column: live.name + "." + strings.Join(u.Columns, ","),
 				Problem: "the model says that it is unique, but no primary key or unique index of the table is within it",
-				Remedy:  "create a analysis.Unique index",
+				Remedy:  "create a unique index",
 			})
 		}
 	}
@@ -295,7 +295,7 @@ func (c *check) join(s *schema.Schema, rel *schema.Relationship) {
 		c.find(CheckError{
 			Model: s.ModelType.String(), Field: rel.Name, Column: live.name + "." + strings.Join(pair, ","),
 			Problem: "nothing makes the pairs of the join table unique, so saving the association again adds its rows again",
-			Remedy:  "create a analysis.Unique index on these columns",
+			Remedy:  "create a unique index on these columns",
 		})
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // CreateOnce inserts row, or loads the row that is already stored: the one with
-// the same primary key or, if on names fields or columns of a analysis.Unique index, the
+// the same primary key or, if on names fields or columns of a unique index, the
 // one with the same values in these. So a caller that got no answer may repeat the
 // call, also in another process, and there is only one row:
 //
@@ -128,7 +128,7 @@ func keyFields(db *gorm.DB, row any, on []string) ([]*schema.Field, error) {
 	}
 	if len(on) == 0 {
 		if len(stmt.Schema.PrimaryFields) == 0 {
-			return nil, &FieldError{stmt.Schema.ModelType.String(), "ID", "the model has no primary key: name the columns of a analysis.Unique index"}
+			return nil, &FieldError{stmt.Schema.ModelType.String(), "ID", "the model has no primary key: name the columns of a unique index"}
 		}
 		return stmt.Schema.PrimaryFields, nil
 	}
@@ -210,7 +210,7 @@ func (q quiet) ParamsFilter(ctx context.Context, sql string, params ...any) (str
 	return sql, params
 }
 
-// duplicate reports whether err means that a analysis.Unique key is taken.
+// duplicate reports whether err means that a unique key is taken.
 func duplicate(db *gorm.DB, err error) bool {
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
 		return true

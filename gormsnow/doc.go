@@ -105,7 +105,7 @@
 // a row in the table, or zero. If ON CONFLICT, ON DUPLICATE KEY, INSERT IGNORE or
 // a trigger kept the row out, it gets the keys of the row that is there instead.
 // The plugin finds that row by its values in the columns of the conflict target,
-// or of a analysis.Unique index that the model declares by its tags; if the key is a
+// or of a unique index that the model declares by its tags; if the key is a
 // member of a composite primary key, by the other members too. If it finds no
 // such row, or several, the keys become zero; in a map, a zero of the type of the
 // field. This happens before has-one, has-many and many-to-many associations copy
@@ -149,7 +149,7 @@
 // new keys, and the structs of an earlier batch of CreateInBatches keep the old
 // ones. ON DUPLICATE KEY of MySQL applies to every unique key of the table. If a
 // unique key that the model does not declare kept a row out, the row gets the keys of
-// a row that equals it in a analysis.Unique key that the model declares, or zeros.
+// a row that equals it in a unique key that the model declares, or zeros.
 //
 // Save of a row whose primary key is set is an update first: if another tagged
 // key of it is zero, that zero overwrites the stored key.

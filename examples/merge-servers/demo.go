@@ -26,6 +26,7 @@ import (
 type options struct {
 	rows            int
 	killAfter       int64
+	report          string
 	mysql, postgres string
 }
 
@@ -34,6 +35,7 @@ func parseOptions(args []string, stdout, stderr io.Writer) (opt options, err err
 	fs.SetOutput(io.Discard)
 	fs.IntVar(&opt.rows, "rows", 100_000, "")
 	fs.Int64Var(&opt.killAfter, "kill-after", 0, "")
+	fs.StringVar(&opt.report, "report", "", "")
 	fs.StringVar(&opt.mysql, "mysql", "", "")
 	fs.StringVar(&opt.postgres, "postgres", "", "")
 	err = fs.Parse(args)
@@ -207,6 +209,9 @@ func (d *demo) merge(ctx context.Context, sources, counts []string, first bool) 
 		if err := d.killed(ctx, flags); err != nil {
 			return nil, err
 		}
+	}
+	if first && d.opt.report != "" {
+		flags = append(flags, "--report", d.opt.report)
 	}
 	return d.run(ctx, append(flags, "--wait", "10s"))
 }

@@ -27,7 +27,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-const usage = `Usage: merge-servers [-rows N] [-kill-after N] [-mysql DSN | -postgres DSN]
+const usage = `Usage: merge-servers [-rows N] [-kill-after N] [-report FILE] [-mysql DSN | -postgres DSN]
        merge-servers merge COMMAND …
 
 It shows how game servers are merged: it makes some, merges them with the commands
@@ -35,6 +35,7 @@ of snow merge, and checks the result.
 
   -rows N        rows of each server. Default 100000.
   -kill-after N  kill the first merge after N rows, and let it resume.
+  -report FILE   write the report of the first merge as a page, with its lists beside it.
   -mysql DSN     use this MySQL or MariaDB server instead of SQLite files in a
                  temporary folder. Databases named ` + demoPrefix + `… are made on
                  it and dropped at the end, such as user:password@tcp(host:3306)/

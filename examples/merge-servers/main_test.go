@@ -112,7 +112,12 @@ func wantDemonstration(t *testing.T, got result) {
 
 func TestDemonstration(t *testing.T) {
 	temporaryFolder(t)
-	wantDemonstration(t, runProgram(t, "-rows", "1000"))
+	file := filepath.Join(t.TempDir(), "night.html")
+	wantDemonstration(t, runProgram(t, "-rows", "1000", "-report", file))
+	// The page is of the first merge.
+	if page := readFile(t, file); !strings.Contains(page, "<h1>Merge of s1, s2</h1>") || !strings.Contains(page, "Everything is as it should be.") {
+		t.Errorf("the page: %s", page)
+	}
 }
 
 func TestDemonstrationOfACrash(t *testing.T) {

@@ -68,8 +68,8 @@ func (p *process) stop() (family []int, err error) {
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		return nil, err
 	}
-	if !await(func() bool { return allIn(states(p.cmd.Process.Pid), "TtZX") }) {
-		return nil, fmt.Errorf("still running after %v", timeout)
+	if err := AwaitStop(p.cmd.Process.Pid); err != nil {
+		return nil, err
 	}
 	family = children(p.cmd.Process.Pid)
 	signal(family, syscall.SIGSTOP)
@@ -79,6 +79,14 @@ func (p *process) stop() (family []int, err error) {
 		}
 	}
 	return family, nil
+}
+
+// AwaitStop returns when no thread of a process runs that was sent SIGSTOP. The signal alone is delivered later.
+func AwaitStop(pid int) error {
+	if !await(func() bool { return allIn(states(pid), "TtZX") }) {
+		return fmt.Errorf("still running after %v", timeout)
+	}
+	return nil
 }
 
 // resume undoes stop.

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"go.etcd.io/etcd/server/v3/embed"
+
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 // memberVariable is set in processes that are members.
@@ -111,7 +113,13 @@ func (m *Member) spawn(tb testing.TB) {
 }
 
 // Stop halts the member with SIGSTOP, until Resume.
-func (m *Member) Stop(tb testing.TB) { tb.Helper(); m.signal(tb, syscall.SIGSTOP) }
+func (m *Member) Stop(tb testing.TB) {
+	tb.Helper()
+	m.signal(tb, syscall.SIGSTOP)
+	if err := dbtest.AwaitStop(m.cmd.Process.Pid); err != nil {
+		tb.Fatalf("member %s: %v", m.Name, err)
+	}
+}
 
 // Resume lets the member go on.
 func (m *Member) Resume(tb testing.TB) { tb.Helper(); m.signal(tb, syscall.SIGCONT) }

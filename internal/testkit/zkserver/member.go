@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
 // patience is how often a member is asked before a test gives up: ten minutes on an idle machine.
@@ -116,7 +118,13 @@ func (m *Member) Kill(tb testing.TB) {
 }
 
 // Stop halts the member. Its connections stay open, and nobody gets an answer until [Member.Continue].
-func (m *Member) Stop(tb testing.TB) { tb.Helper(); m.signal(tb, syscall.SIGSTOP) }
+func (m *Member) Stop(tb testing.TB) {
+	tb.Helper()
+	m.signal(tb, syscall.SIGSTOP)
+	if err := dbtest.AwaitStop(m.cmd.Process.Pid); err != nil {
+		tb.Fatalf("zkserver: member %d: %v", m.id, err)
+	}
+}
 
 // Continue resumes a stopped member.
 func (m *Member) Continue(tb testing.TB) { tb.Helper(); m.signal(tb, syscall.SIGCONT) }
