@@ -49,7 +49,7 @@ func (d database) live(t *testing.T) {
 			select {
 			case <-stop:
 				return
-			case <-time.After(5 * time.Second):
+			case <-time.After(15 * time.Second):
 				d.occupy(t)
 			}
 		}
