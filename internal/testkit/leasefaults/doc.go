@@ -24,5 +24,6 @@
 //	fleet.go                                        processes, proxies and the ledger for stores that are no databases
 //	proxy.go ledger.go                              a network with faults; the check of all ids
 //	process.go report.go                            a worker process as its parent sees it
-//	worker.go shifted.go wall.go wall_shifted.go    the worker process itself, also with a wrong clock
+//	worker.go load.go                               the worker process itself, and the ids that it makes
+//	shifted.go wall.go wall_shifted.go              the same with a wrong clock
 package leasefaults
