@@ -194,13 +194,14 @@ func (m *Machine) interval() time.Duration {
 	return every - every/5 + m.jitter(2*every/5)
 }
 
-// first returns the time until the first renewal. It is any part of an interval, so that processes that start together
-// don't renew together.
+// first returns the time until the first renewal. It is any part of an interval above an eighth, so that processes that
+// start together don't renew together, and one that ends soon does not renew.
 func (m *Machine) first() time.Duration {
 	if m.params.Loss > 0 {
 		return m.interval()
 	}
-	return m.jitter(m.interval())
+	d := m.interval()
+	return d/8 + m.jitter(d-d/8)
 }
 
 // jitter returns a random duration below d.
