@@ -67,3 +67,10 @@ func Wide(typ string) string {
 	}
 	return ""
 }
+
+// IsWide reports whether a type is an integer of 64 bits.
+func IsWide(typ string) bool {
+	name, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(typ)), " ")
+	name, _, _ = strings.Cut(name, "(")
+	return name == "bigint" || name == "int8"
+}
