@@ -53,16 +53,16 @@ func inspect(ctx context.Context, dialect sqlsnow.Dialect, db *sql.DB, cfg Inspe
 	}
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return nil, failed("connect", err)
+		return nil, unread("connect", err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	s, err := schema.Read(ctx, dialect, conn)
 	if err != nil {
-		return nil, failed("read the schema", err)
+		return nil, unread("read the schema", err)
 	}
 	return propose.Plan(dialect, s, found), nil
 }
 
-func failed(op string, err error) error {
+func unread(op string, err error) error {
 	return &sqlsnow.DatabaseError{Op: op, Code: sqldialect.Code(err), Err: err}
 }
