@@ -2,6 +2,7 @@ package propose
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -113,7 +114,7 @@ func (p *proposer) notes() {
 			}
 		}
 		for _, c := range s.Counted {
-			if c.Column != t.Key {
+			if c.Column != t.Key && !p.barredColumns[t.Name][c.Column] {
 				p.note("%s.%s is counted by the database, too (%s): it stays as it is", t.Name, c.Column, c.Kind)
 			}
 		}
@@ -128,7 +129,7 @@ func (p *proposer) notes() {
 
 // bars notes keys, and columns that refer to keys, that can't be widened.
 func (p *proposer) bars(t *plan.Table) {
-	for name := range p.barredColumns[t.Name] {
+	for _, name := range slices.Sorted(maps.Keys(p.barredColumns[t.Name])) {
 		p.note("by hand: %s.%s is too narrow for snow ids, and stays: %s", t.Name, name, p.barred(t, name))
 	}
 }

@@ -34,6 +34,7 @@ func Plan(d sqldialect.Dialect, s *schema.Schema, found *mergeplan.Plan) *plan.P
 	p.ask()
 	for _, t := range p.all {
 		p.wide(t)
+		p.sort(t)
 	}
 	p.groups()
 	p.order()
@@ -168,6 +169,14 @@ func (p *proposer) add(t *plan.Table, name, refers string) bool {
 	}
 	t.Columns = append(t.Columns, &plan.Column{Name: name, Type: s.Type, To: plan.Wide(s.Type), Refers: refers})
 	return true
+}
+
+// sort puts the columns of a table into their order.
+func (p *proposer) sort(t *plan.Table) {
+	at := func(c *plan.Column) int {
+		return slices.IndexFunc(p.schema.Table(t.Name).Columns, func(s schema.Column) bool { return s.Name == c.Name })
+	}
+	slices.SortFunc(t.Columns, func(a, b *plan.Column) int { return at(a) - at(b) })
 }
 
 // wide notes the columns of the key and of foreign keys that are wide already.

@@ -59,10 +59,12 @@ func (p *proposer) question(t *plan.Table, c *mergeplan.Column) *plan.Question {
 	if s == nil || plan.Wide(s.Type) == "" || t.Column(c.Name) != nil || c.Name == t.Key || p.barred(t, c.Name) != "" {
 		return nil
 	}
-	if slices.ContainsFunc(t.ForeignKeys, func(k *plan.ForeignKey) bool { return slices.Contains(k.Columns, c.Name) }) {
-		return nil // it refers to a table whose ids stay small
-	}
 	q := &plan.Question{Column: t.Name + "." + c.Name, Type: s.Type}
+	for _, k := range t.ForeignKeys {
+		if i := slices.Index(k.Columns, c.Name); i >= 0 {
+			return p.declared(q, k.Refers, k.RefColumns[i])
+		}
+	}
 	asked := p.asked(q.Column)
 	switch c.Role {
 	case mergeplan.RoleReference:
@@ -88,6 +90,18 @@ func (p *proposer) question(t *plan.Table, c *mergeplan.Column) *plan.Question {
 	if q.Proposed != "" && !p.getsIDs(q.Proposed) {
 		return nil
 	}
+	return q
+}
+
+// declared returns the question about a column of a foreign key, or nil if it refers to ids that stay small. A key of 64
+// bits that no database counts gets its ids from programs, which may come to give it snow ids.
+func (p *proposer) declared(q *plan.Question, parent, key string) *plan.Question {
+	c := p.schema.Table(parent).Column(key)
+	if c == nil || !plan.IsWide(c.Type) {
+		return nil
+	}
+	q.Proposed, q.Certainty = parent, byKind
+	q.Evidence = []string{fmt.Sprintf("a foreign key refers to %s.%s, which is %s, and which no database counts", parent, key, c.Type)}
 	return q
 }
 
