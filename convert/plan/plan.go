@@ -19,6 +19,7 @@ type Plan struct {
 	Tables []*Table `yaml:"tables"`
 
 	// Guards are the other tables of the server that the database counts (MySQL). See package convert, Counters.
+	// The ones of other databases are written as database.table.
 	Guards []string `yaml:"guards,omitempty,flow"`
 
 	// Before and After are what programs must do before the first snow id, and after the last old program.
@@ -63,15 +64,19 @@ type Table struct {
 	Counter  string `yaml:"counter,omitempty"`
 	Sequence string `yaml:"sequence,omitempty"` // PostgreSQL: its name
 
-	// Columns are the ones that become wider.
+	// Columns are the ones that become wider. Wide are columns of the key and of foreign keys that are BIGINT already.
 	Columns []*Column `yaml:"columns,omitempty"`
-	Method  Method    `yaml:"method"`
-	Why     string    `yaml:"why,omitempty"` // why not Online
+	Wide    []string  `yaml:"wide,omitempty,flow"`
 
-	// Group is the number of the tables that foreign keys connect, counted from 1. They change together.
+	Method Method `yaml:"method"`
+	Why    string `yaml:"why,omitempty"` // why not Online
+
+	// Group is the number of the tables that foreign keys connect, counted from 1. They change together. It is 0 for
+	// tables without columns that become wider.
 	Group int `yaml:"group,omitempty"`
 
-	ForeignKeys []*ForeignKey `yaml:"foreign_keys,omitempty"` // of this table
+	// ForeignKeys are all of this table, also ones whose columns do not change.
+	ForeignKeys []*ForeignKey `yaml:"foreign_keys,omitempty"`
 
 	// Rows and Bytes are estimates of the server. Seconds is how long the copy takes at the speed of a sample.
 	Rows    int64   `yaml:"rows"`
@@ -87,7 +92,7 @@ type Column struct {
 	Refers string `yaml:"refers,omitempty"` // the table whose ids it has
 }
 
-// A ForeignKey is a foreign key whose columns become wider.
+// A ForeignKey is a foreign key.
 type ForeignKey struct {
 	Name       string   `yaml:"name"`
 	Columns    []string `yaml:"columns,flow"`
