@@ -90,7 +90,7 @@ func (w *world) isLookup(t *table) bool {
 
 // hasChildren reports whether rows of the writer refer to the row.
 func (w *writer) hasChildren(r *row) bool {
-	dead, nulls, ok := w.rows.deletion(r, w.tables)
+	dead, nulls, ok := w.rows.deletion(r, w.tables, w.circles)
 	return !ok || len(dead) > 1 || len(nulls) > 0
 }
 

@@ -357,7 +357,7 @@ func (w *writer) remove(ctx context.Context, q querier) (apply func(), err error
 	if r == nil {
 		return nil, errNoParent
 	}
-	dead, nulls, ok := w.rows.deletion(r, w.tables)
+	dead, nulls, ok := w.rows.deletion(r, w.tables, w.circles)
 	if !ok {
 		return nil, errNoParent
 	}
