@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shardsnow/snow/sqlsnow"
@@ -138,8 +139,8 @@ func read(ctx context.Context, q querier, d sqlsnow.Dialect, t *table, where str
 	return found, err
 }
 
-// compare returns how the rows of the database differ from the models. Rows of a table with at least so many rows in
-// skip are not looked at if their number is not above that.
+// compare returns how the rows of the database differ from the models. It does not look at rows of a table in skip up
+// to that number.
 func compare(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, tables map[string]*table, skip map[string]int64, models []model) (differences []string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		t := tables[name]
@@ -174,7 +175,7 @@ func compare(ctx context.Context, db *sql.DB, d sqlsnow.Dialect, tables map[stri
 			}
 		}
 		for id, r := range want {
-			if n := skip[name]; n == 0 || !strings.HasPrefix(r.values[t.key[0]].String, "-") {
+			if n, _ := strconv.ParseInt(r.values[t.key[0]].String, 10, 64); n > skip[name] || skip[name] == 0 {
 				differences = append(differences, fmt.Sprintf("%s %s is lost: %v", name, id, r.values))
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -37,6 +36,7 @@ type world struct {
 	blocked *blocked
 	source  snow.Source
 	bulk    map[string]int64 // rows that no model has
+	sum     string           // of these rows
 	circles bool             // deletions may come back to a table
 	random  *rand.Rand
 	models  []model
@@ -75,7 +75,7 @@ func newWorld(t *testing.T, s server, statements []string, found map[string]stri
 		t.Fatal(err)
 	}
 	defer session.Close()
-	if w.dialect == sqlsnow.MySQL {
+	if w.dialect == sqlsnow.MySQL { // tables come in any order
 		statements = append([]string{"SET foreign_key_checks = 0"}, append(statements, "SET foreign_key_checks = 1")...)
 	}
 	for _, statement := range statements {
@@ -153,7 +153,7 @@ func (w *world) writer(fresh bool) *writer {
 	return n
 }
 
-// share inserts rows that nobody changes, and to which the rows of all writers refer.
+// share inserts rows that nobody changes, each so many in a table, and to which the rows of all writers refer.
 func (w *world) share(fresh bool, each int) {
 	w.Helper()
 	seed := w.writer(fresh)
@@ -196,24 +196,35 @@ type shift struct {
 	writers []*writer
 	stop    context.CancelFunc
 	group   sync.WaitGroup
-	mu      sync.Mutex
-	err     error
+	done    chan struct{} // gets something for each transaction, if there is room
+	err     chan error    // the first error
 }
 
 // begin lets writers work until they are stopped.
 func (w *world) begin(writers ...*writer) *shift {
 	ctx, stop := context.WithCancel(w.Context())
-	s := &shift{writers: writers, stop: stop}
+	s := &shift{writers: writers, stop: stop, done: make(chan struct{}), err: make(chan error, len(writers))}
 	for _, each := range writers {
 		s.group.Go(func() {
-			if err := each.work(ctx, w.Context()); err != nil {
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				s.err = err
+			if err := each.work(ctx, w.Context(), s.done); err != nil {
+				s.err <- err
+				stop()
 			}
 		})
 	}
 	return s
+}
+
+// more waits until the writers have done n transactions more.
+func (w *world) more(s *shift, n int) {
+	w.Helper()
+	for range n {
+		select {
+		case <-s.done:
+		case err := <-s.err:
+			w.Fatal(err)
+		}
+	}
 }
 
 // end stops them, and fails if one met what it should not.
@@ -221,8 +232,10 @@ func (w *world) end(s *shift) {
 	w.Helper()
 	s.stop()
 	s.group.Wait()
-	if s.err != nil {
-		w.Fatal(s.err)
+	select {
+	case err := <-s.err:
+		w.Fatal(err)
+	default:
 	}
 	for _, each := range s.writers {
 		w.Logf("writer %d, new program: %v: %d transactions, %v tried again", each.number, each.fresh, each.done, each.met)
@@ -281,5 +294,3 @@ func script(t *testing.T, name string) (statements []string) {
 	}
 	return statements
 }
-
-func (s *shift) String() string { return fmt.Sprintf("%d writers", len(s.writers)) }

@@ -41,11 +41,20 @@ type writer struct {
 // errNoParent says that a row would need one that is not there yet.
 var errNoParent = errors.New("no row to refer to")
 
-// work does something until the context ends, or until something is not as it should be.
-func (w *writer) work(ctx, server context.Context) error {
+// work does something until the first context ends, or until something is not as it should be. The second context is
+// the one of the statements. done gets something for each transaction, if somebody waits for it.
+func (w *writer) work(ctx, server context.Context, done chan<- struct{}) error {
 	for ctx.Err() == nil {
+		before := w.done
 		if err := w.once(server); err != nil {
 			return fmt.Errorf("writer %d: %w", w.number, err)
+		}
+		if w.done == before {
+			continue
+		}
+		select {
+		case done <- struct{}{}:
+		default:
 		}
 	}
 	return nil
