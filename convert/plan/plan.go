@@ -117,5 +117,6 @@ type Described struct {
 	Title      string   `yaml:"title"`
 	Statements []string `yaml:"statements,omitempty"`
 	Blocks     string   `yaml:"blocks,omitempty"` // whom it blocks, and for how long
+	Gate       string   `yaml:"gate,omitempty"`   // what programs must do before it
 	Back       string   `yaml:"back"`             // until when it can be taken back
 }
