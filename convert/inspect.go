@@ -36,6 +36,7 @@ type InspectConfig struct {
 //     and joins, are questions. They stay out if the answer is leave.
 //   - Groups of tables that change together, parents first, each with a method, and why it is not online.
 //   - Notes on what else names the columns, and on what has to be done by hand.
+//   - Steps, as if all questions were answered with widen. [Describe] writes them again.
 //   - Times: Inspect reads up to 20,000 rows of the largest table, and takes a copy to be three times as long as that
 //     for each byte. Sizes are the server's estimates.
 //
@@ -86,7 +87,7 @@ func inspect(ctx context.Context, dialect sqlsnow.Dialect, db *sql.DB, cfg Inspe
 			return nil, readFailed("read a sample", err)
 		}
 	}
-	return p, nil
+	return p, describeAll(dialect, p)
 }
 
 // checkFit returns a [*report.UnfitError] if the database can't be converted as it is.
