@@ -55,7 +55,7 @@ func ensureCopies(ctx context.Context, r *job.Run, t *table) error {
 	if !expressions {
 		return nil
 	}
-	return analyze(ctx, r, t, pairs)
+	return analyze(ctx, r, t)
 }
 
 // buildIndex builds one copy. It waits for transactions that were open before, and they for nothing. An index that a

@@ -28,7 +28,7 @@ func fitting(value, to string) string {
 	if to == "smallint" {
 		low, high = "-32768", "32767"
 	}
-	return fmt.Sprintf("CASE WHEN %s OPERATOR(pg_catalog.>=) (%s)::bigint AND %s OPERATOR(pg_catalog.<=) (%s)::bigint THEN %s::%s END",
+	return fmt.Sprintf("(CASE WHEN %s OPERATOR(pg_catalog.>=) (%s)::bigint AND %s OPERATOR(pg_catalog.<=) (%s)::bigint THEN %s::%s END)",
 		value, low, value, high, value, to)
 }
 
