@@ -38,6 +38,7 @@ func Plan(d sqldialect.Dialect, s *schema.Schema, found *mergeplan.Plan) *plan.P
 	}
 	p.groups()
 	p.order()
+	p.plan.Notes = slices.Clone(s.Notes)
 	p.notes()
 	p.programs()
 	return p.plan
