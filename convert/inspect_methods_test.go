@@ -57,12 +57,14 @@ func TestMethodsMySQL(t *testing.T) {
 		}, nil, "c online 1, b online 1, a online 1", ""},
 		{"two groups", []string{users, "CREATE TABLE words (id MEDIUMINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY)"}, nil, "users online 1, words online 2", ""},
 		{
-			"a key in another database", []string{"CREATE TABLE users (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY)"},
+			"a key in another database",
+			[]string{"CREATE TABLE users (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY)"},
 			[]string{"CREATE TABLE guests (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, user_id BIGINT NOT NULL, FOREIGN KEY (user_id) REFERENCES `{database}`.users (id))"},
 			"users none 0", "",
 		},
 		{
-			"a narrow key with a reference from another database", []string{users},
+			"a narrow key with a reference from another database",
+			[]string{users},
 			[]string{"CREATE TABLE guests (user_id INT NOT NULL PRIMARY KEY, FOREIGN KEY (user_id) REFERENCES `{database}`.users (id))"},
 			"users none 0", "by hand: users.id is too narrow for snow ids, and stays: it is referred to from " + elsewhere + ".guests",
 		},
