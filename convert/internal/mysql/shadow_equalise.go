@@ -8,10 +8,12 @@ import (
 	"github.com/shardsnow/snow/convert/internal/job"
 )
 
-// roundRows is how many entries of each list a round takes, and windowRows with how many left writers are held.
+// roundRows is how many entries of each list a round takes. Writers are held when windowRows are left, or after
+// mostRounds with what one more round can take.
 const (
-	roundRows  = 5000
+	roundRows  = 20_000
 	windowRows = 200
+	mostRounds = 10
 )
 
 // equalise makes sources and targets equal, and makes triggers that keep them equal from then on. It does nothing if
@@ -107,12 +109,12 @@ func (c *carrier) stopListing(ctx context.Context) error {
 // catchUp does rounds until few entries are left.
 func (c *carrier) catchUp(ctx context.Context, run *job.Run) error {
 	var done int64
-	for {
+	for rounds := 1; ; rounds++ {
 		n, err := c.round(ctx, roundRows)
 		if err != nil {
 			return c.rollback(ctx, err)
 		}
-		if done += n; n <= windowRows {
+		if done += n; n <= windowRows || rounds > mostRounds && n < roundRows {
 			return nil
 		}
 		if err := run.Check(ctx); err != nil {

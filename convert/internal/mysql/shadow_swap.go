@@ -113,7 +113,7 @@ func (g *group) afterSwap(ctx context.Context, run *job.Run, s *session) error {
 		}
 	}
 	for _, r := range w {
-		if err := s.exec(ctx, "DELETE FROM "+quote(forward().log(r.name))); err != nil {
+		if err := s.exec(ctx, "TRUNCATE TABLE "+quote(forward().log(r.name))); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (g *group) swapBack(ctx context.Context, run *job.Run) error {
 			}
 		}
 		for _, r := range w {
-			if err := s.exec(ctx, "DELETE FROM "+quote(backward().log(r.name))); err != nil {
+			if err := s.exec(ctx, "TRUNCATE TABLE "+quote(backward().log(r.name))); err != nil {
 				return err
 			}
 		}
