@@ -148,10 +148,7 @@ func (c *carrier) window(ctx context.Context) error {
 	if unlocked := c.s.exec(context.WithoutCancel(ctx), "UNLOCK TABLES"); err == nil {
 		err = unlocked
 	}
-	if err != nil {
-		return err
-	}
-	return c.stopListing(ctx)
+	return err
 }
 
 func (c *carrier) inWindow(ctx context.Context) error {
@@ -172,6 +169,16 @@ func (c *carrier) inWindow(ctx context.Context) error {
 	for _, r := range c.world {
 		for _, event := range events() {
 			if err := c.s.exec(ctx, trigger(c.mirror, event, r.name, r.name, c.repeating(r, event))); err != nil {
+				return err
+			}
+		}
+	}
+	if c.name != backward().name {
+		return nil
+	}
+	for _, r := range c.world {
+		for _, event := range events() {
+			if err := c.s.exec(ctx, "DROP TRIGGER IF EXISTS "+quote(triggerName(c.listed, event, r.name))); err != nil {
 				return err
 			}
 		}

@@ -72,6 +72,15 @@ func (r *relation) stored() []string {
 // A world is the tables of a group as the server has them.
 type world []*relation
 
+// names returns what f makes of the names of the tables.
+func (w world) names(f func(string) string) []string {
+	names := make([]string, len(w))
+	for i, r := range w {
+		names[i] = f(r.name)
+	}
+	return names
+}
+
 func (w world) relation(name string) *relation {
 	i := slices.IndexFunc(w, func(r *relation) bool { return r.name == name })
 	if i < 0 {

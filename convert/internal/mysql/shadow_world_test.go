@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	driver "github.com/go-sql-driver/mysql"
 
@@ -25,7 +26,7 @@ func shop() []string {
 		`CREATE TABLE users (id INT UNSIGNED NOT NULL AUTO_INCREMENT, email VARCHAR(100) NOT NULL, manager_id INT UNSIGNED NULL, department_id INT UNSIGNED NULL, code CHAR(8) NULL,
 			born DATE NULL, seen TIMESTAMP(3) NULL, flags BIT(5) NULL, ratio DOUBLE NULL, share FLOAT NULL, photo VARBINARY(20) NULL, extra JSON NULL,
 			old_name VARCHAR(20) CHARACTER SET latin1 COLLATE latin1_german2_ci NULL, place POINT NULL, kind ENUM('a','b') NULL, kinds SET('x','y') NULL,
-			half INT UNSIGNED GENERATED ALWAYS AS (id DIV 2) VIRTUAL, loud VARCHAR(100) GENERATED ALWAYS AS (UPPER(email)) STORED, hidden INT NULL INVISIBLE,
+			points INT UNSIGNED NULL, half INT UNSIGNED GENERATED ALWAYS AS (points DIV 2) VIRTUAL, loud VARCHAR(100) GENERATED ALWAYS AS (UPPER(email)) STORED, hidden INT NULL INVISIBLE,
 			PRIMARY KEY (id), UNIQUE KEY by_email (email), UNIQUE KEY by_code (code), KEY manager (manager_id), KEY of_department (department_id), KEY loudly (loud(10)),
 			CONSTRAINT users_of_department FOREIGN KEY (department_id) REFERENCES departments (id) ON DELETE SET NULL ON UPDATE CASCADE,
 			FOREIGN KEY (manager_id) REFERENCES users (id) ON DELETE SET NULL) ENGINE=InnoDB AUTO_INCREMENT=1000 DEFAULT CHARSET=utf8mb4 ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=8`,
@@ -187,6 +188,8 @@ func (h *house) steps() []job.Step {
 // do does a step and verifies it.
 func (h *house) do(s job.Step) {
 	h.Helper()
+	began := time.Now()
+	defer func() { h.Logf("%s: %v", s.Name, time.Since(began).Round(time.Millisecond)) }()
 	run, err := h.run(h.Context(), h.db, s.Name)
 	if err == nil {
 		err = s.Do(h.Context(), run)
