@@ -100,8 +100,12 @@ func checkFit(ctx context.Context, d sqlsnow.Dialect, conn *sql.Conn, s *schema.
 		if t.Key == "" {
 			continue
 		}
-		if next := next(s, t); next >= int64(first) {
+		next := next(s, t)
+		if next >= int64(first) {
 			reasons = append(reasons, fmt.Sprintf("table %q has counted up to %d, and snow ids begin with %d: set its counter back below that first", t.Name, next-1, first))
+		}
+		if int64(first) < usualLimit || next >= usualLimit {
+			t.First = int64(first)
 		}
 		var highest sql.NullString
 		text := "SELECT MAX(" + d.Quote(t.Key) + ") FROM " + d.Quote(t.Name)
@@ -117,6 +121,9 @@ func checkFit(ctx context.Context, d sqlsnow.Dialect, conn *sql.Conn, s *schema.
 	}
 	return nil
 }
+
+// usualLimit is the limit between counted numbers and snow ids where a plan has none.
+const usualLimit = 1 << 40
 
 // firstID returns the lowest id that can be made at a time.
 func firstID(layout snow.Layout, at time.Time) (snow.ID, error) {
