@@ -36,6 +36,7 @@ func (w *world) whole(online bool, kills int) {
 	gate := c.run("")
 	for gate == "widen" || gate == "count" {
 		c.more(old, 20) // between the phases
+		old = w.restart(old)
 		c.pass(gate)
 		gate = c.run("")
 	}
