@@ -179,11 +179,11 @@ func (c *carrier) inWindow(ctx context.Context) error {
 
 // carryCounter lifts the target's AUTO_INCREMENT counter to the source's. After that, repeated inserts lift it.
 func (c *carrier) carryCounter(ctx context.Context, r *relation) error {
-	from, err := counter(ctx, c.s, r.name)
+	from, err := nextNumber(ctx, c.s, r.name)
 	if err != nil {
 		return err
 	}
-	to, err := counter(ctx, c.s, c.to(r.name))
+	to, err := nextNumber(ctx, c.s, c.to(r.name))
 	if err != nil || from <= to {
 		return err
 	}

@@ -1,4 +1,4 @@
-package mysql
+package count
 
 import (
 	"hash/fnv"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/convert/plan"
-	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
 // A counter is a table whose rows the database counts, and whose counter must not come among the snow ids.
@@ -15,13 +14,13 @@ type counter struct {
 	size       int    // numbers in a block
 	first      int64  // counted numbers are below
 	scatter    bool   // a statement longer than its block goes on further up
-	tag        uint32 // in names of user variables: sessions may use several databases
+	tag        uint32 // in names of user variables; see begins
 }
 
 // firstID is the limit between numbers that are counted and snow ids, if the plan says nothing.
 const firstID = 1 << 40
 
-func newCounter(t *plan.Table, database string) *counter {
+func newCounter(t *plan.Table) *counter {
 	c := &counter{table: t.Name, key: t.Key, size: t.Block, first: t.First, scatter: t.Scatter}
 	if c.size <= 0 {
 		c.size = defaultBlock(t)
@@ -29,7 +28,6 @@ func newCounter(t *plan.Table, database string) *counter {
 	if c.first <= 0 {
 		c.first = firstID
 	}
-	c.tag = tag(database + "." + t.Name)
 	return c
 }
 
@@ -39,7 +37,7 @@ func defaultBlock(t *plan.Table) int {
 	if column == nil {
 		return 1000
 	}
-	switch kind, _, _ := strings.Cut(strings.ToLower(column.Type), "("); strings.Fields(kind)[0] {
+	switch integerKind(column.Type) {
 	case "int", "integer":
 		return 100
 	case "mediumint":
@@ -47,6 +45,13 @@ func defaultBlock(t *plan.Table) int {
 	}
 	return 1
 }
+
+// integerKind is the first word of a type such as int(10) unsigned.
+func integerKind(kind string) string {
+	return strings.FieldsFunc(strings.ToLower(kind)+" ", func(r rune) bool { return r == '(' || r == ' ' })[0]
+}
+
+func isUnsigned(kind string) bool { return strings.Contains(strings.ToLower(kind), "unsigned") }
 
 func tag(name string) uint32 {
 	h := fnv.New32a()
@@ -86,5 +91,3 @@ func (c *counter) createBefore(order string) string {
 func (c *counter) createAfter(order string) string {
 	return "CREATE TRIGGER " + quote(c.afterTrigger()) + " AFTER INSERT ON " + quote(c.table) + " FOR EACH ROW " + order + c.text(afterInsert)
 }
-
-func quote(name string) string { return sqldialect.MySQL.Quote(name) }
