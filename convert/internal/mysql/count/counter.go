@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/convert/plan"
+	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
 // A counter is a table whose rows the database counts, and whose counter must not come among the snow ids.
@@ -91,3 +92,5 @@ func (c *counter) createBefore(order string) string {
 func (c *counter) createAfter(order string) string {
 	return "CREATE TRIGGER " + quote(c.afterTrigger()) + " AFTER INSERT ON " + quote(c.table) + " FOR EACH ROW " + order + c.text(afterInsert)
 }
+
+func quote(name string) string { return sqldialect.MySQL.Quote(name) }
