@@ -97,14 +97,22 @@ func (d database) held(t *testing.T) (all []string) {
 	return all
 }
 
+// age puts a time of a worker number back, as if it had passed.
+func (d database) age(t *testing.T, worker, column string, by time.Duration) {
+	t.Helper()
+	query := fmt.Sprintf("UPDATE snow_workers SET %s = %[1]s - %d WHERE namespace = 'shop' AND worker_id = %s", column, by.Milliseconds(), worker)
+	if _, err := d.ExecContext(t.Context(), query); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestPage(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []sqlsnow.Dialect{sqlsnow.MySQL, sqlsnow.Postgres, sqlsnow.SQLite} {
 		t.Run(dialect.String(), func(t *testing.T) {
 			t.Parallel()
 			b := newBrowser(t)
-			// A killed process is late 21 s after it renewed last, and its number is free 9 s later.
-			shop := sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout(), Workers: 6, Window: 30 * time.Second, PinnedWindow: 30 * time.Second}
+			shop := sqlsnow.Namespace{Name: "shop", Layout: snow.DefaultLayout(), Workers: 6}
 			testPage(t, b, newDatabase(t, dialect, shop))
 		})
 	}
@@ -113,7 +121,7 @@ func TestPage(t *testing.T) {
 func testPage(t *testing.T, b *browser, d database) {
 	logger := slog.New(slog.DiscardHandler)
 	shown := d.open(t)
-	handler, err := page.New([]page.Database{{DB: shown, Dialect: d.dialect}}, page.Config{Every: 200 * time.Millisecond, Logger: logger})
+	handler, err := page.New([]page.Database{{DB: shown, Dialect: d.dialect}}, page.Config{Every: 200 * time.Millisecond, Timeout: patience, Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,6 +170,7 @@ func testPage(t *testing.T, b *browser, d database) {
 	}
 
 	killed.kill()
+	d.age(t, killed.worker, "renewed_at_ms", 8*time.Minute)
 	row := func(worker string) string {
 		return fmt.Sprintf(`document.querySelector('tr[data-row="%s"]')`, worker)
 	}
@@ -169,6 +178,7 @@ func testPage(t *testing.T, b *browser, d database) {
 	if got := b.strings(`[` + row(other.worker) + `.className]`); !slices.Equal(got, []string{"held"}) {
 		t.Errorf("the other process: %q", got)
 	}
+	d.age(t, killed.worker, "ceiling_tick", time.Hour)
 	b.await(`!` + row(killed.worker) + ` && document.querySelector("[data-count=free]").textContent === "5 free" && document.title === "snow"`)
 
 	if err := sqlsnow.Fence(t.Context(), d.DB, d.dialect, "shop"); err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a test waits for what the page should show.
-const patience = time.Minute
+const patience = 10 * time.Minute
 
 // A tab is one of a Chromium, as large as a phone.
 type tab struct {
@@ -42,7 +42,7 @@ func newBrowser(t *testing.T) *tab {
 		t.Skip("needs chromium")
 	}
 	// As root, Chromium has no sandbox. It loads the pages of this test only.
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.WSURLReadTimeout(patience), chromedp.NoSandbox,
 		chromedp.Flag("host-resolver-rules", "MAP evil.example.org 127.0.0.1"), chromedp.UserDataDir(t.TempDir()))...)
 	t.Cleanup(cancel)
 	return newTab(ctx, t)

@@ -15,7 +15,6 @@
 //	run.go                        Run; the root of the commands, the exit status
 //	errors.go output.go           errors with a remedy; text and JSON
 //	databaseflags.go confirm.go   what several commands ask for
-//	store.go etcd.go zookeeper.go stores of worker numbers: databases, and a file for each kind of cluster
 //	id.go idshow.go idnew.go idrange.go
 //	opaque.go                     texts of ids for people outside
 //	layout.go
@@ -37,5 +36,6 @@
 //	  ├─ internal/terminal    its size, drawing on it
 //	  ├─ internal/interrupt   a signal ends what waits for a terminal or a pipe
 //	  ├─ internal/service     ids over HTTP
+//	  ├─ internal/store       of worker numbers: databases, and a file for each kind of cluster
 //	  └─ internal/database    DSNs, drivers
 package command

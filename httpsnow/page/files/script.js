@@ -13,7 +13,7 @@ function say() {
   if (byId("said").textContent !== alarm.dataset.said) byId("said").textContent = alarm.dataset.said; // or it is read again and again
 }
 
-// What has the focus, in a way that finds it again after an update.
+// What has the focus, in a way that finds it again after an update: its place in what has an id, such as its row.
 function focused() {
   const at = document.activeElement;
   if (!live.contains(at)) return null;

@@ -1,0 +1,28 @@
+package convert
+
+import (
+	"fmt"
+
+	"github.com/shardsnow/snow/convert/internal/job"
+	"github.com/shardsnow/snow/convert/plan"
+	"github.com/shardsnow/snow/sqlsnow"
+)
+
+// Describe fills in the steps of a plan, for people: what is sent to the server, what that blocks, and until when it can
+// be taken back. The plan must pass [plan.Plan.Check]. Steps that the plan had are replaced.
+func Describe(dialect sqlsnow.Dialect, p *plan.Plan) error {
+	steps, err := stepsOf(dialect, p)
+	if err != nil {
+		return fmt.Errorf("convert: describe: %w", err)
+	}
+	describe(p, steps)
+	return nil
+}
+
+// describe writes steps as a plan has them.
+func describe(p *plan.Plan, steps []job.Step) {
+	p.Steps = nil
+	for _, s := range steps {
+		p.Steps = append(p.Steps, &plan.Described{Name: s.Name, Title: s.Title, Statements: s.Statements, Blocks: s.Blocks, Gate: s.Gate, Back: s.Back})
+	}
+}

@@ -1,0 +1,9 @@
+package mysql
+
+import (
+	"github.com/shardsnow/snow/convert/internal/job"
+	"github.com/shardsnow/snow/convert/plan"
+)
+
+// finishSteps returns the steps of phase Finish.
+func finishSteps(p *plan.Plan) []job.Step { return dropOld(p) }
