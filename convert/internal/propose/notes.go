@@ -125,6 +125,9 @@ func (p *proposer) notes() {
 				p.note("%s.%s is counted by the database, too (%s): it stays as it is", t.Name, c.Column, c.Kind)
 			}
 		}
+		if t.Key != "" && t.Sequence != "" && !s.Owns(t.Key) {
+			p.note("sequence %s, which numbers %s, belongs to no column: it may number other tables, too", t.Sequence, t.Name)
+		}
 		for _, heir := range s.Heirs {
 			if len(t.Columns) > 0 {
 				p.note("table %s inherits from %s, and its columns change with it", heir, t.Name)

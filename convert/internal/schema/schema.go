@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // A Schema is what one database has.
 type Schema struct {
 	Product string // MySQL, MariaDB or PostgreSQL
@@ -44,9 +46,10 @@ type Column struct {
 type Counter struct {
 	Column   string
 	Kind     string // auto_increment, serial, identity or identity always
-	Sequence string // PostgreSQL: with its schema, as SQL
+	Sequence string // PostgreSQL: its name, without the schema
 	Next     int64  // about the next number; 0 if unknown
 	Owned    bool   // PostgreSQL: the sequence belongs to the column
+	id       string // PostgreSQL: the sequence's
 }
 
 // Outside is a foreign key that leaves the database, or comes from another one.
@@ -86,4 +89,9 @@ func (t *Table) Column(name string) *Column {
 		}
 	}
 	return nil
+}
+
+// Owns reports whether the sequence that numbers a column belongs to it.
+func (t *Table) Owns(column string) bool {
+	return slices.ContainsFunc(t.Counted, func(c Counter) bool { return c.Column == column && c.Owned })
 }
