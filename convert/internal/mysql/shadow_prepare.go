@@ -194,10 +194,8 @@ func (g *group) discard(ctx context.Context, run *job.Run) error {
 			}
 			return err
 		}
-		for _, kind := range []string{"m", "l", "b", "r"} {
-			if err := dropTriggers(ctx, s, w, kind); err != nil {
-				return err
-			}
+		if err := dropTriggers(ctx, s, w, "m", "l", "b", "r"); err != nil {
+			return err
 		}
 		var names []string
 		for _, r := range w {

@@ -24,7 +24,8 @@ func open(ctx context.Context, db *sql.DB) (*session, error) {
 	s := &session{conn}
 	for _, setting := range []string{
 		"SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES,STRICT_ALL_TABLES'",
-		"SET SESSION time_zone = '+00:00', foreign_key_checks = 0, unique_checks = 1, lock_wait_timeout = 1, sql_safe_updates = 0",
+		"SET SESSION time_zone = '+00:00', foreign_key_checks = 0, unique_checks = 1, sql_safe_updates = 0",
+		"SET SESSION lock_wait_timeout = 1, innodb_lock_wait_timeout = 1",
 		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 		"SET NAMES utf8mb4",
 	} {
@@ -121,6 +122,21 @@ func patiently(ctx context.Context, try func() error) error {
 		}
 	}
 	return errBusy
+}
+
+// locked does something while nobody else writes or reads the tables.
+func (s *session) locked(ctx context.Context, tables []string, do func() error) error {
+	statement := "LOCK TABLES " + each(tables, ", ", func(name string) string { return quote(name) + " WRITE" })
+	return patiently(ctx, func() error {
+		if err := s.exec(ctx, statement); err != nil {
+			return err
+		}
+		err := do()
+		if unlocked := s.exec(context.WithoutCancel(ctx), "UNLOCK TABLES"); err == nil {
+			err = unlocked
+		}
+		return err
+	})
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
