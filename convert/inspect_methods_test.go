@@ -37,11 +37,13 @@ func TestMethodsMySQL(t *testing.T) {
 		{"a child that does not change", []string{users, "CREATE TABLE tags (code CHAR(4) NOT NULL PRIMARY KEY, FOREIGN KEY (code) REFERENCES users (code))"}, nil, "users alter 1 tags refers to it and does not change", ""},
 		{"a child that changes, by another key", []string{users, "CREATE TABLE tags (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, code CHAR(4) NOT NULL, FOREIGN KEY (code) REFERENCES users (code))"}, nil, "users online 1, tags online 1", ""},
 		{
-			"a group with a trigger", []string{
+			"a group with a trigger",
+			[]string{
 				users, "CREATE TABLE orders (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, user_id INT NOT NULL, FOREIGN KEY (user_id) REFERENCES users (id))",
 				"CREATE TABLE items (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, order_id INT NOT NULL, FOREIGN KEY (order_id) REFERENCES orders (id))",
 				"CREATE TRIGGER mine BEFORE UPDATE ON items FOR EACH ROW SET NEW.order_id = NEW.order_id",
-			}, nil,
+			},
+			nil,
 			"users alter 1 foreign keys connect it with items, orders alter 1 foreign keys connect it with items, items alter 1 it has triggers of its own: mine", "",
 		},
 		{"itself", []string{"CREATE TABLE tree (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, up INT NULL, FOREIGN KEY (up) REFERENCES tree (id))"}, nil, "tree online 1", ""},
@@ -55,12 +57,14 @@ func TestMethodsMySQL(t *testing.T) {
 		}, nil, "c online 1, b online 1, a online 1", ""},
 		{"two groups", []string{users, "CREATE TABLE words (id MEDIUMINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY)"}, nil, "users online 1, words online 2", ""},
 		{
-			"a key in another database", []string{"CREATE TABLE users (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY)"},
+			"a key in another database",
+			[]string{"CREATE TABLE users (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY)"},
 			[]string{"CREATE TABLE guests (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, user_id BIGINT NOT NULL, FOREIGN KEY (user_id) REFERENCES `{database}`.users (id))"},
 			"users none 0", "",
 		},
 		{
-			"a narrow key with a reference from another database", []string{users},
+			"a narrow key with a reference from another database",
+			[]string{users},
 			[]string{"CREATE TABLE guests (user_id INT NOT NULL PRIMARY KEY, FOREIGN KEY (user_id) REFERENCES `{database}`.users (id))"},
 			"users none 0", "by hand: users.id is too narrow for snow ids, and stays: it is referred to from " + elsewhere + ".guests",
 		},
