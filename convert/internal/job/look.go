@@ -14,16 +14,16 @@ type Found struct {
 	Err  error
 }
 
-// Look verifies the steps of the last complete phase again, if the next one has not begun: steps of later phases
-// change what earlier ones have made. Steps of phase Widen are left out, because they change each other's tables.
+// Look verifies the steps of phase Count again, from its end to the beginning of the next phase. Steps of the other phases
+// are left out, because they change what the ones before have made.
 func (j *Job) Look(ctx context.Context, s *report.Status) (found []Found, err error) {
-	phase := Complete(s)
-	if phase <= Widen {
+	const phase = Count
+	if Complete(s) != phase {
 		return nil, nil
 	}
 	for i := range j.Steps {
 		step := &j.Steps[i]
-		if step.Phase == phase && s.Steps[i].State != report.Verified || step.Phase > phase && s.Steps[i].State != report.Waiting {
+		if step.Phase > phase && s.Steps[i].State != report.Waiting {
 			return nil, nil
 		}
 	}

@@ -138,7 +138,7 @@ func (c *carrier) window(ctx context.Context) error {
 		locks = append(locks, quote(r.name)+" WRITE", quote(c.to(r.name))+" WRITE", quote(c.log(r.name))+" WRITE",
 			c.source(r)+" WRITE", c.target(r)+" WRITE", c.entries(r)+" WRITE")
 	}
-	if err := c.s.exec(ctx, "LOCK TABLES "+strings.Join(locks, ", ")); err != nil {
+	if err := c.s.lock(ctx, "LOCK TABLES "+strings.Join(locks, ", ")); err != nil {
 		return err
 	}
 	err := c.inWindow(ctx)

@@ -118,7 +118,7 @@ func (e end) writeText(w io.Writer) {
 
 // verify compares the database with what it should be.
 func (c *Command) verify(ctx context.Context) error {
-	conversion, err := c.conversion(ctx, convert.Config{}, database.ReadOnly)
+	conversion, err := c.conversion(ctx, convert.Config{}, database.Existing)
 	if err != nil {
 		return err
 	}

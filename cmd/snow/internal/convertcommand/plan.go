@@ -24,7 +24,7 @@ func (c *Command) makePlan(ctx context.Context) error {
 	if _, err := os.Lstat(c.plan); err == nil {
 		return fmt.Errorf("%s exists already, and somebody may have edited it: remove it, or choose another name", c.plan)
 	}
-	if err := c.connect(ctx, database.ReadOnly); err != nil {
+	if err := c.connect(ctx, database.Existing); err != nil {
 		return err
 	}
 	p, err := convert.Inspect(ctx, c.dialect, c.db, convert.InspectConfig{Layout: layout, DeclaredOnly: c.declared})

@@ -82,6 +82,10 @@ func (c *counter) createBlocks() string {
 		" at DATETIME(6) NOT NULL, who VARCHAR(400) NOT NULL) ENGINE=InnoDB"
 }
 
+func (c *counter) createTaken() string {
+	return "CREATE TRIGGER IF NOT EXISTS " + quote(named("snow_convert_taken_", c.table)) + " AFTER INSERT ON " + quote(c.blockTable()) + " FOR EACH ROW " + taken
+}
+
 const createLeft = "CREATE TABLE IF NOT EXISTS " + leftTable + " (id BIGINT UNSIGNED NOT NULL PRIMARY KEY," +
 	" number BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, KEY (number)) ENGINE=InnoDB"
 

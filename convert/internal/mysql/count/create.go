@@ -64,7 +64,7 @@ func mark(who string) string { return fmt.Sprintf("%s%08x", who, rand.Uint32()) 
 
 // create creates the triggers, with the block of the highest id and of the counter, while nobody writes.
 func (w *counting) create(ctx context.Context, again bool) error {
-	if err := w.exec(ctx, w.createBlocks(), createLeft); err != nil {
+	if err := w.exec(ctx, w.createBlocks(), w.createTaken(), createLeft); err != nil {
 		return err
 	}
 	return w.locked(ctx, func() error {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/go-sql-driver/mysql"
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/shardsnow/snow/convert/internal/job"
 	"github.com/shardsnow/snow/convert/plan"
@@ -25,10 +25,21 @@ func serve(tb testing.TB, options ...string) *dbtest.Server {
 
 func openDatabase(tb testing.TB, server *dbtest.Server, statements ...string) *sql.DB {
 	tb.Helper()
-	db, err := sql.Open("mysql", server.DSN(server.CreateDatabase(tb)))
+	return openAt(tb, server.DSN(server.CreateDatabase(tb)), statements...)
+}
+
+func openAt(tb testing.TB, dsn string, statements ...string) *sql.DB {
+	tb.Helper()
+	config, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	config.Logger = &mysql.NopLogger{} // sessions are killed here
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
 	tb.Cleanup(func() { _ = db.Close() })
 	must(tb, db, statements...)
 	return db

@@ -61,7 +61,7 @@ func probe(ctx context.Context, db *sql.DB) error {
 			return err
 		}
 		defer func() { _ = drop() }()
-		for _, s := range []string{createLeft, createProbe, c.createBlocks(), c.createAfter(""), c.createBefore("")} {
+		for _, s := range []string{createLeft, createProbe, c.createBlocks(), c.createTaken(), c.createAfter(""), c.createBefore("")} {
 			if _, err := conn.ExecContext(ctx, s); err != nil {
 				if reason := refusal(err); reason != "" {
 					return &report.CountError{Reason: reason}

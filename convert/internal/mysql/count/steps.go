@@ -61,7 +61,7 @@ func countStep(t *plan.Table) job.Step {
 		Title: fmt.Sprintf("Count rows of %s that come without ids by triggers, in blocks of %d numbers", t.Name, c.size),
 		Phase: job.Count, Table: t.Name,
 		Statements: []string{
-			c.createBlocks(), c.lock(), "INSERT INTO " + quote(c.blockTable()) + " … -- the block of the highest id and of the counter",
+			c.createBlocks(), c.createTaken(), c.lock(), "INSERT INTO " + quote(c.blockTable()) + " … -- the block of the highest id and of the counter",
 			c.createAfter(""), c.createBefore(""), "UNLOCK TABLES",
 		},
 		Blocks: "writers of " + t.Name + ", for milliseconds; it waits for running transactions of the table, up to 2 s at a time, and writers wait behind it",
