@@ -30,7 +30,9 @@ type Table struct {
 	Partition string
 	// Outside are foreign keys to and from tables of other databases, for people.
 	Outside []Outside
-	Heirs   []string // PostgreSQL: tables that inherit from it, and are no partitions
+	// Versioned says that MariaDB keeps old versions of rows.
+	Versioned bool
+	Heirs     []string // PostgreSQL: tables that inherit from it, and are no partitions
 
 	Rows, Bytes int64
 }
@@ -50,6 +52,7 @@ type Counter struct {
 	Next     int64  // about the next number; 0 if unknown
 	Owned    bool   // PostgreSQL: the sequence belongs to the column
 	id       string // PostgreSQL: the sequence's
+	Hidden   bool   // MySQL: SELECT * and INSERT do not see the column, as the primary key that a server makes
 }
 
 // Outside is a foreign key that leaves the database, or comes from another one.
