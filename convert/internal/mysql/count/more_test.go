@@ -129,10 +129,13 @@ func TestFiles(t *testing.T) {
 func TestOtherDatabase(t *testing.T) {
 	server := serve(t, "event-scheduler=ON")
 	away := server.CreateDatabase(t)
-	db := openDatabase(t, server, ordersTable, "CREATE TABLE "+away+".log (id INT AUTO_INCREMENT PRIMARY KEY, w INT)")
+	db := openDatabase(t, server, ordersTable, "CREATE TABLE late (id INT PRIMARY KEY, c INT AUTO_INCREMENT UNIQUE)", "CREATE TABLE "+away+".log (id INT AUTO_INCREMENT PRIMARY KEY, w INT)")
 	p := planOf(counted1("orders", 10))
-	p.Guards = []string{away + ".log"}
+	p.Guards = []string{away + ".log", away + ".gone"}
 	do(t, db, Steps(p))
+	if guards := joined(t, db, "SELECT EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE TRIGGER_NAME LIKE 'snow_convert_guard%' ORDER BY 1"); guards != "late log" {
+		t.Errorf("guards stand on %s", guards)
+	}
 	s := connect(t, db)
 	if _, err := s.ExecContext(t.Context(), "INSERT INTO orders (n) VALUES (-1)"); err == nil {
 		t.Error("the check is missing")
