@@ -94,7 +94,7 @@
 //     again, by a plan of the time, if the database has got new tables.
 //   - On MySQL, a statement may fail after it took a block, and its transaction may go
 //     on. Until its end, InnoDB lets others wait that take a block, unless the
-//     transaction is READ COMMITTED. MariaDB does not.
+//     transaction is READ COMMITTED. MariaDB does so if it is SERIALIZABLE.
 //   - With binlog_format=MIXED, reads in triggers would lock. So the row of a block
 //     that was rolled back is not written again, and a replica that is promoted may
 //     give its numbers again. If such a row exists, the statement fails with a
