@@ -3,6 +3,7 @@ package mysql
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/shardsnow/snow/convert/internal/job"
 	"github.com/shardsnow/snow/convert/plan"
@@ -17,5 +18,5 @@ func Steps(p *plan.Plan) ([]job.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(append(widen, countSteps(p)...), finishSteps(p)...), nil
+	return slices.Concat(widen, countSteps(p), letGoSteps(p), finishSteps(p)), nil
 }

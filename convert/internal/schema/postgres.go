@@ -60,4 +60,5 @@ func (r *reader) readPostgres(ctx context.Context) {
 		WHERE c.contype = 'f' AND o.relnamespace = current_schema()::regnamespace AND o.relnamespace <> k.relnamespace ORDER BY 1, 3, 2`, func(t *Table, v row) {
 		t.Outside = append(t.Outside, Outside{Name: v.text(1), Other: v.text(2), Columns: []string{v.text(4)}, Inward: v.is(3)})
 	})
+	r.serverPostgres(ctx)
 }

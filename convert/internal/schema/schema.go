@@ -75,8 +75,11 @@ func (s *Schema) Table(name string) *Table {
 	return nil
 }
 
-// Column returns the column of a name, or nil.
+// Column returns the column of a name, or nil. So it does for no table.
 func (t *Table) Column(name string) *Column {
+	if t == nil {
+		return nil
+	}
 	for i := range t.Columns {
 		if t.Columns[i].Name == name {
 			return &t.Columns[i]
