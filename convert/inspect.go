@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/convert/internal/postgres"
 	"github.com/shardsnow/snow/convert/internal/propose"
 	"github.com/shardsnow/snow/convert/internal/schema"
 	"github.com/shardsnow/snow/convert/plan"
@@ -77,6 +78,11 @@ func inspect(ctx context.Context, dialect sqlsnow.Dialect, db *sql.DB, cfg Inspe
 		return nil, readFailed("read the schema", err)
 	}
 	p = propose.Plan(dialect, s, found)
+	if dialect == sqlsnow.Postgres {
+		if err := postgres.Judge(ctx, conn, p); err != nil {
+			return nil, readFailed("look for what a method can't do", err)
+		}
+	}
 	if cfg.Layout == (snow.Layout{}) {
 		cfg.Layout = snow.DefaultLayout()
 	}
