@@ -70,8 +70,8 @@ func TestMethodsMySQL(t *testing.T) {
 		},
 		{"not counted, and short", []string{"CREATE TABLE codes (id SMALLINT NOT NULL PRIMARY KEY)"}, nil, "", ""},
 		{"a text with ids", []string{
-			users, "CREATE TABLE mails (mail INT NOT NULL AUTO_INCREMENT PRIMARY KEY, user_id VARCHAR(10) NOT NULL)", "INSERT INTO users (code) SELECT CONCAT('c', seq) FROM seq_1_to_100",
-			"INSERT INTO mails (user_id) SELECT 1 + seq % 100 FROM seq_1_to_150",
+			users, "CREATE TABLE mails (mail INT NOT NULL AUTO_INCREMENT PRIMARY KEY, user_id VARCHAR(10) NOT NULL)", "INSERT INTO users (code) WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT CONCAT('c', i) FROM n",
+			"INSERT INTO mails (user_id) SELECT a.id FROM users a JOIN users b WHERE b.id < 3",
 		}, nil, "mails online 1, users online 2", "by hand: mails.user_id is varchar(10), and looks like a reference to users: snow ids have 19 digits"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -95,6 +95,27 @@ func TestMethodsMySQL(t *testing.T) {
 				exec(t, other, "DROP TABLE guests")
 			}
 		})
+	}
+}
+
+// A key that programs do not see stays counted, and so do tables that keep old versions of rows.
+func TestNoKeys(t *testing.T) {
+	server := dbtest.SharedMariaDB(t)
+	db := open(t, "mysql", server, "CREATE TABLE users (name VARCHAR(20), my_row_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE PRIMARY KEY)")
+	if strings.HasPrefix(server.Product(t), "MariaDB ") {
+		exec(t, db, "CREATE TABLE prices (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, price INT NOT NULL) WITH SYSTEM VERSIONING")
+	}
+	p, err := convert.Inspect(t.Context(), sqlsnow.MySQL, db, convert.InspectConfig{DeclaredOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Table("users") == nil {
+		t.Error("users are not in the plan")
+	}
+	for _, table := range p.Tables {
+		if table.Key != "" || table.Counter != "auto_increment" || len(table.Columns) > 0 {
+			t.Errorf("got %+v, want a table that is counted as before", table)
+		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/shardsnow/snow/convert/internal/schema"
 	"github.com/shardsnow/snow/convert/plan"
@@ -31,6 +33,8 @@ func (p *proposer) barred(t *plan.Table, name string) string {
 	switch {
 	case c == nil:
 		return "it is not there"
+	case s.Versioned:
+		return "the table is system versioned, and its history would have other types than its rows"
 	case c.Generated != "":
 		return "the database computes it"
 	case p.dialect == sqldialect.Postgres && s.Partition != "" && mentions(s.Partition, name):
@@ -83,10 +87,26 @@ func length(typ string) (int, bool) {
 	return n, err == nil
 }
 
-// mentions reports whether a text of SQL has a name as a word.
+// mentions reports whether a text of SQL has a name as a word, in any case.
 func mentions(text, name string) bool {
-	return regexp.MustCompile(`(?i)(^|[^\p{L}\p{N}_$])` + regexp.QuoteMeta(name) + `($|[^\p{L}\p{N}_$])`).MatchString(text)
+	text, name = strings.ToLower(text), strings.ToLower(name)
+	for from := 0; name != ""; {
+		at := strings.Index(text[from:], name)
+		if at < 0 {
+			return false
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(name):])
+		if (at == 0 || !inName(before)) && (at+len(name) == len(text) || !inName(after)) {
+			return true
+		}
+		from = at + 1
+	}
+	return false
 }
+
+func inName(r rune) bool { return r == '_' || r == '$' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // narrow are words of integers that are too small for snow ids, in routines and triggers.
 var narrow = regexp.MustCompile(`(?i)\b(tinyint|smallint|mediumint|int|integer|int2|int4)\b`)
@@ -121,9 +141,12 @@ func (p *proposer) notes() {
 			}
 		}
 		for _, c := range s.Counted {
-			if c.Column != t.Key && !p.barredColumns[t.Name][c.Column] {
+			if c.Column != t.Key && !c.Hidden && !p.barredColumns[t.Name][c.Column] {
 				p.note("%s.%s is counted by the database, too (%s): it stays as it is", t.Name, c.Column, c.Kind)
 			}
+		}
+		if t.Key != "" && t.Sequence != "" && !s.Owns(t.Key) {
+			p.note("sequence %s, which numbers %s, belongs to no column: it may number other tables, too", t.Sequence, t.Name)
 		}
 		for _, heir := range s.Heirs {
 			if len(t.Columns) > 0 {

@@ -52,7 +52,10 @@ func (p *proposer) tables() {
 		}
 		t := &plan.Table{Name: s.Name, PrimaryKey: m.PrimaryKey, Method: plan.None, Rows: s.Rows, Bytes: s.Bytes}
 		if c := counter(s, m.PrimaryKey); c != nil {
-			t.Key, t.Counter, t.Sequence = c.Column, c.Kind, c.Sequence
+			t.Counter, t.Sequence = c.Kind, c.Sequence
+			if !c.Hidden { // programs can't give it ids
+				t.Key = c.Column
+			}
 		}
 		for _, k := range m.ForeignKeys {
 			t.ForeignKeys = append(t.ForeignKeys, &plan.ForeignKey{
