@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/shardsnow/snow/convert/internal/job"
@@ -14,6 +15,31 @@ func Describe(dialect sqlsnow.Dialect, p *plan.Plan) error {
 	steps, err := stepsOf(dialect, p)
 	if err != nil {
 		return fmt.Errorf("convert: describe: %w", err)
+	}
+	describe(p, steps)
+	return nil
+}
+
+// describeAll describes the steps as if all questions were answered with widen.
+func describeAll(dialect sqlsnow.Dialect, p *plan.Plan) error {
+	if len(p.Tables) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := p.WriteYAML(&b); err != nil {
+		return err
+	}
+	widened, err := plan.Read(&b)
+	if err != nil {
+		return err
+	}
+	for _, q := range widened.Questions {
+		q.Answer = plan.Widen
+	}
+	widened.Resolve()
+	steps, err := stepsOf(dialect, widened)
+	if err != nil {
+		return err
 	}
 	describe(p, steps)
 	return nil

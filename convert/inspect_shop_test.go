@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +85,7 @@ var (
 // plain returns what is the same on all servers of a dialect.
 func plain(t *testing.T, p *plan.Plan) string {
 	t.Helper()
+	p.Guards, p.Steps = nil, nil // other tests have databases on the server; steps have tests of their own
 	var b bytes.Buffer
 	if err := p.WriteYAML(&b); err != nil {
 		t.Fatal(err)
@@ -111,6 +113,7 @@ func TestInspectShop(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			steps(t, test.dialect, p)
 			got, golden := plain(t, p), filepath.Join("testdata", "shop-"+test.name+".yaml")
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -139,5 +142,22 @@ func TestInspectShop(t *testing.T) {
 				t.Errorf("all left: %v", err)
 			}
 		})
+	}
+}
+
+// steps checks that the plan describes what will be done, before and after its questions are answered.
+func steps(t *testing.T, dialect sqlsnow.Dialect, p *plan.Plan) {
+	t.Helper()
+	for _, table := range p.Tables {
+		of := slices.ContainsFunc(p.Steps, func(s *plan.Described) bool { return strings.Contains(s.Name+s.Title, table.Name) })
+		if table.Key != "" && !of {
+			t.Errorf("no step is about table %q", table.Name)
+		}
+	}
+	if err := convert.Describe(dialect, p); err == nil {
+		t.Error("a plan with open questions is described")
+	}
+	for _, s := range p.Steps {
+		t.Logf("%s: %s; blocks %q, gate %q, back %q", s.Name, s.Title, s.Blocks, s.Gate, s.Back)
 	}
 }

@@ -53,6 +53,7 @@ func TestCheck(t *testing.T) {
 		{"an action that is none", func(p *plan.Plan) { p.Tables[1].ForeignKeys[0].OnDelete = "DROP" }, `plan: table "orders": foreign key "orders_user": on_delete "DROP"`},
 		{"an update that is none", func(p *plan.Plan) { p.Tables[1].ForeignKeys[0].OnUpdate = "x" }, `plan: table "orders": foreign key "orders_user": on_update "x"`},
 		{"another group", func(p *plan.Plan) { p.Tables[1].Group = 3 }, `plan: table "orders": is in group 3, but refers to users in group 1`},
+		{"a negative block", func(p *plan.Plan) { p.Tables[0].Block = -1 }, `plan: table "users": block -1 and first 0: want no negative numbers`},
 		{"no group", func(p *plan.Plan) { p.Tables[2].Group = 0 }, `plan: table "log": group 0: want 1 or more`},
 		{"another method in a group", func(p *plan.Plan) { p.Tables[1].Method = plan.Alter }, `plan: table "orders": method alter, but users of the same group has method online`},
 	} {

@@ -50,7 +50,8 @@ func (b *blocked) begin(name string) {
 	b.steps = append(b.steps, stepTime{name, now, time.Time{}})
 }
 
-// table returns the longest wait in each step, beside what the plan says of it.
+// table returns the longest wait in each step, beside what the plan says of it. It leaves out steps in which nobody
+// waited longer than usual.
 func (b *blocked) table(says map[string]string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,7 +79,7 @@ func (b *blocked) table(says map[string]string) string {
 	slices.SortStableFunc(names, func(x, y string) int { return cmp.Compare(longest[y], longest[x]) })
 	var out strings.Builder
 	for _, n := range names {
-		if longest[n] > 0 || says[n] != "" {
+		if longest[n] >= long {
 			fmt.Fprintf(&out, "%8v of %8v  %-40s %s\n", longest[n].Round(time.Millisecond), took[n].Round(time.Millisecond), n, says[n])
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/shardsnow/snow/convert/report"
 	"github.com/shardsnow/snow/internal/testkit/fuse"
 	"github.com/shardsnow/snow/internal/testkit/testscale"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // A conversion is carried out in a world.
@@ -49,7 +50,8 @@ func (w *world) inspect(online bool) *conversion {
 		w.Logf("question: %s, which may refer to %q: %s", q.Column, q.Proposed, q.Answer)
 	}
 	for _, t := range p.Tables {
-		if online && t.Method == plan.Alter && t.Why == "it is small" {
+		computed := w.dialect == sqlsnow.Postgres && slices.ContainsFunc(w.tables[t.Name].columns, func(c *column) bool { return c.generated })
+		if online && t.Method == plan.Alter && t.Why == "it is small" && !computed { // what is computed of them would be refused
 			t.Method, t.Why = plan.Online, ""
 		}
 	}
@@ -117,6 +119,7 @@ func (c *conversion) make(db *sql.DB, until string) *convert.Conversion {
 			switch c.events++; e.Kind {
 			case report.StepBegins:
 				c.last = e.Step
+				c.Logf("step %q", e.Step)
 				c.blocked.begin(e.Step)
 			case report.StepUndone:
 				c.blocked.begin("back: " + e.Step)

@@ -36,6 +36,7 @@ func (w *world) whole(online bool, kills int) {
 	gate := c.run("")
 	for gate == "widen" || gate == "count" {
 		c.more(old, 20) // between the phases
+		old = w.restart(old)
 		c.pass(gate)
 		gate = c.run("")
 	}
@@ -50,9 +51,10 @@ func (w *world) whole(online bool, kills int) {
 	c.more(old, testscale.Of(60, 600))
 	c.more(fresh, testscale.Of(60, 600))
 	w.end(old)
-	c.pass(gate)
-	if gate = c.run(""); gate != "" {
-		c.Fatalf("stopped at gate %q, want the end", gate)
+	for gate != "" { // on MySQL there is one more: no row without an id has come for a while
+		c.pass(gate)
+		c.more(fresh, 20)
+		gate = c.run("")
 	}
 	c.more(fresh, testscale.Of(20, 200))
 	w.end(fresh)

@@ -159,6 +159,9 @@ func (w *world) share(fresh bool, each int) {
 	seed := w.writer(fresh)
 	for range each {
 		for _, name := range w.order {
+			if fresh && w.isLookup(w.tables[name]) {
+				continue
+			}
 			var apply func()
 			err := seed.transaction(w.Context(), func(q querier) (err error) {
 				apply, err = seed.insert(w.Context(), q, w.tables[name], 1)
@@ -243,6 +246,17 @@ func (w *world) end(s *shift) {
 			w.Errorf("writer %d did nothing", each.number)
 		}
 	}
+}
+
+// restart is what the gate before Count asks for: programs that read numbers of 64 bits. Their connections are new, and
+// have no statements any more that were prepared for narrow columns.
+func (w *world) restart(s *shift) *shift {
+	w.Helper()
+	w.end(s)
+	for _, each := range s.writers {
+		each.db = w.open(1)
+	}
+	return w.begin(s.writers...)
 }
 
 // check compares the database with what all writers were told.

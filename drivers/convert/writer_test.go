@@ -153,6 +153,9 @@ func (w *writer) family(ctx context.Context, q querier) (apply func(), err error
 
 // insert inserts rows in one statement, and reads them again by the key that the server has told.
 func (w *writer) insert(ctx context.Context, q querier, t *table, n int) (apply func(), err error) {
+	if c := t.column(t.counted); c != nil && c.kind == "smallint" {
+		n = 1 // there, a block is one number on MySQL, so that few are lost, and longer statements fail
+	}
 	var rows []*row
 	keys := make(map[string]bool)
 	for range n {

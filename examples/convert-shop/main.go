@@ -34,7 +34,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout io.Writer) (err error) {
 	flags := flag.NewFlagSet("convert-shop", flag.ContinueOnError)
 	dsn := flags.String("mysql", "", "`DSN` of a MySQL or MariaDB server to use instead of an own one; two databases are made there, and dropped")
-	rows := flags.Int("rows", 200_000, "orders that the shop has")
+	rows := flags.Int("rows", 100_000, "orders that the shop has")
 	pause := flags.Duration("pause", 2*time.Second, "how long the programs work between the steps")
 	planFile := flags.String("plan", "", "`file` for the plan, to read it")
 	if err := flags.Parse(args); err != nil {

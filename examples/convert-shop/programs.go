@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/shardsnow/snow"
 )
@@ -29,6 +32,7 @@ type program struct {
 	mu      sync.Mutex
 	err     error
 	last    int64
+	again   int // transactions that the server took back
 	orders  int
 	longest time.Duration // of a statement
 }
@@ -40,13 +44,9 @@ func start(ctx context.Context, name string, db *sql.DB, source snow.Source) *pr
 	p.group.Go(func() {
 		for ctx.Err() == nil {
 			id, err := p.order(context.WithoutCancel(ctx))
-			p.mu.Lock()
-			if p.last, p.orders = id, p.orders+1; err != nil {
-				p.err = err
-				p.mu.Unlock()
+			if !p.note(id, err) {
 				return
 			}
-			p.mu.Unlock()
 			select {
 			case <-time.After(2 * time.Millisecond): // a shop that is open
 			case <-ctx.Done():
@@ -54,6 +54,24 @@ func start(ctx context.Context, name string, db *sql.DB, source snow.Source) *pr
 		}
 	})
 	return p
+}
+
+// note remembers what became of an order, and reports whether the program goes on. After a deadlock or a lock that took
+// too long it tries again, as each program must.
+func (p *program) note(id int64, err error) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var failed *mysql.MySQLError
+	switch {
+	case err == nil:
+		p.last, p.orders = id, p.orders+1
+	case errors.As(err, &failed) && (failed.Number == 1213 || failed.Number == 1205):
+		p.again++
+	default:
+		p.err = err
+		return false
+	}
+	return true
 }
 
 // order stores an order with two lines, and reads it again.
@@ -77,7 +95,7 @@ func (p *program) order(ctx context.Context) (id int64, err error) {
 	}
 	var note string
 	if err := tx.QueryRowContext(ctx, "SELECT note FROM orders WHERE id = ?", id).Scan(&note); err != nil || note != p.name {
-		return 0, fmt.Errorf("order %d is of %q, want %q: %w", id, note, p.name, err)
+		return 0, fmt.Errorf("order %d is of %q, want %q: %w", id, note, p.name, err) // LAST_INSERT_ID() was of another row
 	}
 	return id, tx.Commit()
 }
@@ -127,7 +145,7 @@ func (p *program) end() error {
 func (p *program) report() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text := fmt.Sprintf("%s: %d orders, the last one %d, the longest statement %v", p.name, p.orders, p.last, p.longest.Round(time.Millisecond))
+	text := fmt.Sprintf("%s: %d orders, the last one %d, %d tried again, the longest statement %v", p.name, p.orders, p.last, p.again, p.longest.Round(time.Millisecond))
 	p.longest = 0
 	return text
 }

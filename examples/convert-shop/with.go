@@ -177,7 +177,7 @@ func (c *conversion) make(until string) (*convert.Conversion, error) {
 		Until: until, Gates: c.gates,
 		Confirm: func(_ context.Context, q convert.Question) error {
 			if !q.Undo {
-				c.say("     %s: %s", q.Step, q.Blocks)
+				c.say("     %s, which blocks %s", q.Step, q.Blocks)
 			}
 			return nil
 		},

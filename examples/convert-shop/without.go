@@ -11,10 +11,11 @@ import (
 func (s *shop) without(ctx context.Context, db *sql.DB) error {
 	s.say("1. Without a conversion: the columns become BIGINT, and one of the programs brings snow ids.")
 	for _, statement := range []string{
-		"SET foreign_key_checks = 0",
-		"ALTER TABLE order_lines MODIFY order_id BIGINT NOT NULL",
-		"ALTER TABLE orders MODIFY id BIGINT NOT NULL AUTO_INCREMENT, MODIFY customer_id BIGINT NOT NULL",
+		"ALTER TABLE order_lines DROP FOREIGN KEY order_lines_ibfk_1, MODIFY order_id BIGINT NOT NULL",
+		"ALTER TABLE orders DROP FOREIGN KEY orders_ibfk_1",
 		"ALTER TABLE customers MODIFY id BIGINT NOT NULL AUTO_INCREMENT",
+		"ALTER TABLE orders MODIFY id BIGINT NOT NULL AUTO_INCREMENT, MODIFY customer_id BIGINT NOT NULL, ADD FOREIGN KEY (customer_id) REFERENCES customers (id)",
+		"ALTER TABLE order_lines ADD FOREIGN KEY (order_id) REFERENCES orders (id) ON DELETE CASCADE",
 	} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return err

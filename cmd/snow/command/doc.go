@@ -7,7 +7,8 @@
 //	1  failed: the database, the network, a file, or a check of a merge
 //	2  wrong flags or arguments
 //	3  the answer is no: a layout that can't be, an id that no layout fits, an
-//	   audit with findings, a number that is not free, a merge that left something open
+//	   audit with findings, a number that is not free, a merge that left something open,
+//	   a conversion at a gate
 //	4  not confirmed
 //
 // # Inside
@@ -20,7 +21,7 @@
 //	layout.go
 //	migrate.go init.go workers.go workersshow.go fence.go release.go segments.go numbers.go sql.go
 //	audit.go
-//	merge.go                      the commands of a merge
+//	merge.go convert.go           the commands of a merge, and of a conversion in place
 //	serve.go                      the flags of the service
 //	completion.go                 what a shell completes
 //	version.go                    the version, the licences, manual pages
@@ -29,6 +30,7 @@
 //	  ├─ internal/layoutfit   a layout for given wishes
 //	  ├─ internal/mergecommand  the steps of a merge
 //	  │    └─ internal/questions  asks what a merge's plan leaves open, on a terminal and in a browser
+//	  ├─ internal/convertcommand  the commands of a conversion in place
 //	  ├─ internal/audit       what makes ids go wrong in live tables
 //	  ├─ internal/licences    of all that is in the command
 //	  ├─ internal/manual      manual pages

@@ -20,6 +20,9 @@ type Job struct {
 	Plan    string // what the steps depend on, as JSON
 	Steps   []Step
 
+	// Baseline measures the database before the first step. What it returns is kept. It may be nil.
+	Baseline func(context.Context, *sql.DB) (string, error)
+
 	Holder   string
 	Lease    time.Duration
 	Throttle Throttle
@@ -169,6 +172,9 @@ func (w *worker) run(seq int) *Run {
 // Run does the steps up to the next gate, or to the end.
 func (j *Job) Run(ctx context.Context) error {
 	return j.work(ctx, func(ctx context.Context, w *worker) error {
+		if err := w.measure(ctx); err != nil {
+			return err
+		}
 		for seq := range w.Steps {
 			if err := w.forward(ctx, seq); err != nil {
 				return err
@@ -179,6 +185,22 @@ func (j *Job) Run(ctx context.Context) error {
 		}
 		return nil
 	}, nil)
+}
+
+// measure keeps the baseline before the first step.
+func (w *worker) measure(ctx context.Context) error {
+	if w.Baseline == nil || len(w.states) > 0 {
+		return nil
+	}
+	w.tell(report.Event{Kind: report.Measures})
+	text, err := w.Baseline(ctx, w.db)
+	if err != nil {
+		return fmt.Errorf("measure the database: %w", err)
+	}
+	return w.transaction(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, w.e.sql("UPDATE snow_convert_run SET baseline = ? WHERE id = 1"), text)
+		return err
+	})
 }
 
 // isLast reports whether Until is the step, or its phase if the next step is of another one.

@@ -117,7 +117,7 @@ func (o *owner) take(ctx context.Context, tell func(report.Event)) error {
 
 // raise raises the fence, and enters the owner.
 func (o *owner) raise(ctx context.Context) error {
-	insert := o.e.inserted("INSERT INTO snow_convert_run (id, plan, fence, holder, begun) VALUES (1, '', 0, '', " + o.e.now() + ")")
+	insert := o.e.inserted("INSERT INTO snow_convert_run (id, plan, baseline, fence, holder, begun) VALUES (1, '', '', 0, '', " + o.e.now() + ")")
 	if _, err := o.lock.ExecContext(ctx, insert); err != nil {
 		return err
 	}

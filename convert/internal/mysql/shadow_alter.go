@@ -33,7 +33,7 @@ func (g *group) alter(ctx context.Context, run *job.Run, back bool) error {
 		if err := run.Check(ctx); err != nil {
 			return err
 		}
-		if err := patiently(ctx, func() error { return s.exec(ctx, "LOCK TABLES "+locks) }); err != nil {
+		if err := patiently(ctx, func() error { return s.lock(ctx, "LOCK TABLES "+locks) }); err != nil {
 			return err
 		}
 		err := g.alterLocked(ctx, s, back)

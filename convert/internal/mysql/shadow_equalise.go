@@ -8,10 +8,12 @@ import (
 	"github.com/shardsnow/snow/convert/internal/job"
 )
 
-// roundRows is how many entries of each list a round takes, and windowRows with how many left writers are held.
+// roundRows is how many entries of each list a round takes. Writers are held when windowRows are left, or after
+// mostRounds with what one more round can take.
 const (
-	roundRows  = 5000
+	roundRows  = 20_000
 	windowRows = 200
+	mostRounds = 10
 )
 
 // equalise makes sources and targets equal, and makes triggers that keep them equal from then on. It does nothing if
@@ -107,12 +109,12 @@ func (c *carrier) stopListing(ctx context.Context) error {
 // catchUp does rounds until few entries are left.
 func (c *carrier) catchUp(ctx context.Context, run *job.Run) error {
 	var done int64
-	for {
+	for rounds := 1; ; rounds++ {
 		n, err := c.round(ctx, roundRows)
 		if err != nil {
 			return c.rollback(ctx, err)
 		}
-		if done += n; n <= windowRows {
+		if done += n; n <= windowRows || rounds > mostRounds && n < roundRows {
 			return nil
 		}
 		if err := run.Check(ctx); err != nil {
@@ -136,7 +138,7 @@ func (c *carrier) window(ctx context.Context) error {
 		locks = append(locks, quote(r.name)+" WRITE", quote(c.to(r.name))+" WRITE", quote(c.log(r.name))+" WRITE",
 			c.source(r)+" WRITE", c.target(r)+" WRITE", c.entries(r)+" WRITE")
 	}
-	if err := c.s.exec(ctx, "LOCK TABLES "+strings.Join(locks, ", ")); err != nil {
+	if err := c.s.lock(ctx, "LOCK TABLES "+strings.Join(locks, ", ")); err != nil {
 		return err
 	}
 	err := c.inWindow(ctx)
@@ -146,10 +148,7 @@ func (c *carrier) window(ctx context.Context) error {
 	if unlocked := c.s.exec(context.WithoutCancel(ctx), "UNLOCK TABLES"); err == nil {
 		err = unlocked
 	}
-	if err != nil {
-		return err
-	}
-	return c.stopListing(ctx)
+	return err
 }
 
 func (c *carrier) inWindow(ctx context.Context) error {
@@ -174,16 +173,26 @@ func (c *carrier) inWindow(ctx context.Context) error {
 			}
 		}
 	}
+	if c.name != backward().name {
+		return nil
+	}
+	for _, r := range c.world {
+		for _, event := range events() {
+			if err := c.s.exec(ctx, "DROP TRIGGER IF EXISTS "+quote(triggerName(c.listed, event, r.name))); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
 // carryCounter lifts the target's AUTO_INCREMENT counter to the source's. After that, repeated inserts lift it.
 func (c *carrier) carryCounter(ctx context.Context, r *relation) error {
-	from, err := counter(ctx, c.s, r.name)
+	from, err := nextNumber(ctx, c.s, r.name)
 	if err != nil {
 		return err
 	}
-	to, err := counter(ctx, c.s, c.to(r.name))
+	to, err := nextNumber(ctx, c.s, c.to(r.name))
 	if err != nil || from <= to {
 		return err
 	}

@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -25,16 +26,33 @@ func (g *group) drop(ctx context.Context, run *job.Run) error {
 		if err := patiently(ctx, func() error { return s.exec(ctx, "DROP TABLE IF EXISTS "+quoteAll(names)) }); err != nil {
 			return err
 		}
+		statements, tables := map[string]string{}, g.names()
 		for _, r := range w {
-			statement := g.renameKeys(r)
-			if statement == "" {
-				continue
-			}
-			if err := patiently(ctx, func() error { return s.exec(ctx, statement) }); err != nil {
+			links, err := linksIn(r.name, r.text)
+			if err != nil {
 				return err
 			}
+			if statement := g.renameKeys(r); statement != "" {
+				statements[r.name] = statement
+			}
+			for _, l := range links {
+				if l.refers != "" && !slices.Contains(tables, l.refers) {
+					tables = append(tables, l.refers)
+				}
+			}
 		}
-		return nil
+		if len(statements) == 0 {
+			return nil
+		}
+		return s.locked(ctx, tables, func() error {
+			for name, statement := range statements {
+				if err := s.exec(ctx, statement); err != nil {
+					return err
+				}
+				delete(statements, name)
+			}
+			return nil
+		})
 	})
 }
 

@@ -77,18 +77,18 @@ func (g *group) prepareTable(ctx context.Context, s *session, r *relation, exist
 
 // refuse returns an error if a group can't be converted online.
 func (g *group) refuse(ctx context.Context, s *session, w world) error {
-	server, err := texts(ctx, s, "SELECT VERSION(), @@binlog_format, @@log_bin")
+	server, err := texts(ctx, s, "SELECT @@binlog_format, @@log_bin")
 	if err != nil {
 		return err
 	}
-	if server[0][2] == "1" && server[0][1] == "STATEMENT" {
-		return fmt.Errorf("mysql: binlog_format is %q: replicas would repeat what triggers do; set it to ROW or MIXED", server[0][1])
+	if server[0][1] == "1" && server[0][0] == "STATEMENT" {
+		return fmt.Errorf("mysql: binlog_format is %q: replicas would repeat what triggers do; set it to ROW or MIXED", server[0][0])
 	}
 	for _, r := range w {
 		if _, err := newScan(r, ""); err != nil {
 			return err
 		}
-		if err := checkNames(r, strings.Contains(server[0][0], "MariaDB")); err != nil {
+		if err := checkNames(r, s.mariaDB); err != nil {
 			return err
 		}
 	}
@@ -194,10 +194,8 @@ func (g *group) discard(ctx context.Context, run *job.Run) error {
 			}
 			return err
 		}
-		for _, kind := range []string{"m", "l", "b", "r"} {
-			if err := dropTriggers(ctx, s, w, kind); err != nil {
-				return err
-			}
+		if err := dropTriggers(ctx, s, w, "m", "l", "b", "r"); err != nil {
+			return err
 		}
 		var names []string
 		for _, r := range w {

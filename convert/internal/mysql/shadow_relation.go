@@ -72,6 +72,15 @@ func (r *relation) stored() []string {
 // A world is the tables of a group as the server has them.
 type world []*relation
 
+// names returns what f makes of the names of the tables.
+func (w world) names(f func(string) string) []string {
+	names := make([]string, len(w))
+	for i, r := range w {
+		names[i] = f(r.name)
+	}
+	return names
+}
+
 func (w world) relation(name string) *relation {
 	i := slices.IndexFunc(w, func(r *relation) bool { return r.name == name })
 	if i < 0 {
@@ -91,25 +100,61 @@ func (g *group) look(ctx context.Context, q querier) (world, error) {
 		r.number = len(w)
 		w = append(w, r)
 	}
+	var links []*link
 	for _, r := range w {
-		links, err := linksIn(r.name, r.text)
+		of, err := linksIn(r.name, r.text)
 		if err != nil {
 			return nil, err
 		}
-		for _, l := range links {
-			parent := w.relation(l.refers)
-			if parent == nil {
-				continue
+		for _, l := range of {
+			if w.relation(l.refers) != nil {
+				links = append(links, l)
 			}
-			parent.children = append(parent.children, l)
-			for _, c := range l.refered {
-				if !slices.Contains(parent.tracked, c) {
-					parent.tracked = append(parent.tracked, c)
-				}
+		}
+	}
+	for _, l := range chained(links) {
+		parent := w.relation(l.refers)
+		parent.children = append(parent.children, l)
+		for _, c := range l.refered {
+			if !slices.Contains(parent.tracked, c) {
+				parent.tracked = append(parent.tracked, c)
 			}
 		}
 	}
 	return w, nil
+}
+
+// chained adds links from each table to those to which a foreign key leads over others. If a key of several columns
+// has one of an other table in it, then a change is carried through, and no trigger sees the values in between.
+func chained(links []*link) []*link {
+	all := slices.Clone(links)
+	known := map[string]bool{}
+	for _, l := range links {
+		known[fmt.Sprint(l.table, l.columns, l.refers, l.refered)] = true
+	}
+	for i := 0; i < len(all); i++ {
+		for _, next := range links {
+			if next.table != all[i].refers {
+				continue
+			}
+			l := &link{name: all[i].name, table: all[i].table, refers: next.refers, refered: next.refered, onDelete: "SET NULL"}
+			for _, c := range next.columns {
+				if at := slices.Index(all[i].refered, c); at >= 0 {
+					l.columns = append(l.columns, all[i].columns[at])
+				}
+			}
+			if all[i].onDelete == "CASCADE" && next.onDelete == "CASCADE" {
+				l.onDelete = "CASCADE"
+			}
+			key := fmt.Sprint(l.table, l.columns, l.refers, l.refered)
+			if len(l.columns) < len(next.columns) || known[key] || !all[i].carries() || !next.carries() {
+				continue
+			}
+			known[key] = true
+			all = append(all, l)
+		}
+	}
+	return all
 }
 
 func lookAt(ctx context.Context, q querier, t *plan.Table) (*relation, error) {

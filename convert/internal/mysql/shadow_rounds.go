@@ -75,6 +75,11 @@ func (c *carrier) source(r *relation) string  { return quote(r.name) + " AS " + 
 func (c *carrier) target(r *relation) string  { return quote(c.to(r.name)) + " AS " + r.alias("d") }
 func (c *carrier) entries(r *relation) string { return quote(c.log(r.name)) + " AS " + r.alias("e") }
 
+// taken names the entries of a round. The order is given, because the server knows nothing of tables that are new.
+func (c *carrier) taken(r *relation) string {
+	return fmt.Sprintf("%s AS v STRAIGHT_JOIN %s ON %s.seq = v.seq", c.temporary("seen", r), c.entries(r), r.alias("e"))
+}
+
 // round takes up to limit entries of each list and returns how many it has taken. It is one transaction of the session,
 // whose autocommit is off.
 func (c *carrier) round(ctx context.Context, limit int) (int64, error) {
@@ -102,7 +107,7 @@ func (c *carrier) round(ctx context.Context, limit int) (int64, error) {
 		}
 	}
 	for _, r := range c.world {
-		if err := c.s.exec(ctx, fmt.Sprintf("DELETE %s FROM %s JOIN %s AS v USING (seq)", r.alias("e"), c.entries(r), c.temporary("seen", r))); err != nil {
+		if err := c.s.exec(ctx, fmt.Sprintf("DELETE %s FROM %s", r.alias("e"), c.taken(r))); err != nil {
 			return 0, err
 		}
 	}
@@ -123,16 +128,16 @@ func (c *carrier) take(ctx context.Context, r *relation, limit int) (int64, erro
 		return n, err
 	}
 	for _, side := range []string{"o", "n"} {
-		if err := c.s.exec(ctx, fmt.Sprintf("INSERT IGNORE INTO %s SELECT %s FROM %s JOIN %s AS v USING (seq) WHERE %s0 IS NOT NULL",
-			dirty, numbered(side, len(r.key)), c.entries(r), seen, side)); err != nil {
+		if err := c.s.exec(ctx, fmt.Sprintf("INSERT IGNORE INTO %s SELECT %s FROM %s WHERE %s0 IS NOT NULL",
+			dirty, numbered(side, len(r.key)), c.taken(r), side)); err != nil {
 			return 0, err
 		}
 	}
 	if len(r.children) == 0 {
 		return n, nil
 	}
-	return n, c.s.exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT %s FROM %s JOIN %s AS y ON %s", was,
-		columns(r.alias("d"), r.tracked), c.target(r), dirty, onKey(r.alias("d"), r, "y")))
+	return n, c.s.exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT %s FROM %s AS y STRAIGHT_JOIN %s ON %s", was,
+		columns(r.alias("d"), r.tracked), dirty, c.target(r), onKey(r.alias("d"), r, "y")))
 }
 
 // propagate lists the rows of another table that a foreign key may have changed with the rows of the round.
@@ -160,8 +165,8 @@ func (c *carrier) propagate(ctx context.Context, r *relation, l *link) error {
 			referred[i] = fmt.Sprintf("%s = %s.`%s%d`", column(alias, name), r.alias("e"), side, slices.Index(r.tracked, l.refered[i]))
 		}
 		depth := r.alias("e") + ".depth"
-		return c.s.exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT UUID_SHORT(), IF(%s = %d, 1, %s + 1), %s, %s FROM %s JOIN %s AS v USING (seq) JOIN %s ON %s WHERE (%s < %d OR %s = %d) AND %s",
-			quote(c.log(child.name)), depth, depthFailed, depth, before, after, c.entries(r), c.temporary("seen", r), from, strings.Join(referred, " AND "),
+		return c.s.exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT UUID_SHORT(), IF(%s = %d, 1, %s + 1), %s, %s FROM %s STRAIGHT_JOIN %s ON %s WHERE (%s < %d OR %s = %d) AND %s",
+			quote(c.log(child.name)), depth, depthFailed, depth, before, after, c.taken(r), from, strings.Join(referred, " AND "),
 			depth, maxDepth, depth, depthFailed, changed))
 	}
 	for _, side := range []string{"o", "n"} {
@@ -192,13 +197,13 @@ func sameTracked(r *relation) string {
 // listed again.
 func (c *carrier) write(ctx context.Context, r *relation) error {
 	dirty, was := c.temporary("dirty", r), c.temporary("was", r)
-	from := fmt.Sprintf("%s JOIN %s AS y ON %s", c.source(r), dirty, onKey(r.alias("s"), r, "y"))
+	from := fmt.Sprintf("%s AS y STRAIGHT_JOIN %s ON %s", dirty, c.source(r), onKey(r.alias("s"), r, "y"))
 	if c.name == backward().name {
 		if err := c.fits(ctx, r, from); err != nil {
 			return err
 		}
 	}
-	if err := c.s.exec(ctx, fmt.Sprintf("DELETE %s FROM %s JOIN %s AS y ON %s", r.alias("d"), c.target(r), dirty, onKey(r.alias("d"), r, "y"))); err != nil {
+	if err := c.s.exec(ctx, fmt.Sprintf("DELETE %s FROM %s AS y STRAIGHT_JOIN %s ON %s", r.alias("d"), dirty, c.target(r), onKey(r.alias("d"), r, "y"))); err != nil {
 		return err
 	}
 	stored := r.stored()

@@ -6,13 +6,17 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/shardsnow/snow/internal/sqldialect"
 )
 
 // A session is a connection with settings of its own. It is thrown away at the end, so nobody else gets them.
-type session struct{ *sql.Conn }
+type session struct {
+	*sql.Conn
+	mariaDB bool
+}
 
 // open makes a session. Writing a zero or an impossible date that a table has is no error in it, and times are UTC.
 // Statements wait no longer than a second for a table.
@@ -21,10 +25,11 @@ func open(ctx context.Context, db *sql.DB) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mysql: connect: %w", err)
 	}
-	s := &session{conn}
+	s := &session{Conn: conn}
 	for _, setting := range []string{
 		"SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES,STRICT_ALL_TABLES'",
-		"SET SESSION time_zone = '+00:00', foreign_key_checks = 0, unique_checks = 1, lock_wait_timeout = 1, sql_safe_updates = 0",
+		"SET SESSION time_zone = '+00:00', foreign_key_checks = 0, unique_checks = 1, sql_safe_updates = 0",
+		"SET SESSION lock_wait_timeout = 1, innodb_lock_wait_timeout = 1",
 		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 		"SET NAMES utf8mb4",
 	} {
@@ -33,6 +38,12 @@ func open(ctx context.Context, db *sql.DB) (*session, error) {
 			return nil, err
 		}
 	}
+	version, err := texts(ctx, s, "SELECT VERSION()")
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	s.mariaDB = strings.Contains(version[0][0], "MariaDB")
 	return s, nil
 }
 
@@ -121,6 +132,38 @@ func patiently(ctx context.Context, try func() error) error {
 		}
 	}
 	return errBusy
+}
+
+// locked does something while nobody else writes or reads the tables.
+func (s *session) locked(ctx context.Context, tables []string, do func() error) error {
+	statement := "LOCK TABLES " + each(tables, ", ", func(name string) string { return quote(name) + " WRITE" })
+	return patiently(ctx, func() error {
+		if err := s.lock(ctx, statement); err != nil {
+			return err
+		}
+		err := do()
+		if unlocked := s.exec(context.WithoutCancel(ctx), "UNLOCK TABLES"); err == nil {
+			err = unlocked
+		}
+		return err
+	})
+}
+
+// lock tries LOCK TABLES some times without waiting, and then with. While it waits, a transaction that needs another
+// table of the group can meet a deadlock, and the server chooses that transaction. MySQL always waits.
+func (s *session) lock(ctx context.Context, statement string) error {
+	if !s.mariaDB {
+		return s.exec(ctx, statement)
+	}
+	for n := range 20 {
+		if err := s.exec(ctx, statement+" NOWAIT"); !isBusy(err) {
+			return err
+		}
+		if err := sleep(ctx, time.Duration(n)*5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return s.exec(ctx, statement)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -107,13 +107,11 @@ func (g *group) afterSwap(ctx context.Context, run *job.Run, s *session) error {
 	if err != nil {
 		return err
 	}
-	for _, kind := range []string{forward().mirror, forward().listed} {
-		if err := dropTriggers(ctx, s, w, kind); err != nil {
-			return err
-		}
+	if err := dropTriggers(ctx, s, w, forward().mirror, forward().listed); err != nil {
+		return err
 	}
 	for _, r := range w {
-		if err := s.exec(ctx, "DELETE FROM "+quote(forward().log(r.name))); err != nil {
+		if err := s.exec(ctx, "TRUNCATE TABLE "+quote(forward().log(r.name))); err != nil {
 			return err
 		}
 	}
@@ -125,10 +123,7 @@ func (g *group) afterSwap(ctx context.Context, run *job.Run, s *session) error {
 }
 
 func (g *group) stopKeeping(ctx context.Context, s *session, w world) error {
-	if err := dropTriggers(ctx, s, w, backward().mirror); err != nil {
-		return err
-	}
-	return dropTriggers(ctx, s, w, backward().listed)
+	return dropTriggers(ctx, s, w, backward().mirror, backward().listed)
 }
 
 // letGo ends the time in which the tables of old are kept equal.
@@ -186,13 +181,11 @@ func (g *group) swapBack(ctx context.Context, run *job.Run) error {
 				return err
 			}
 		}
-		for _, kind := range []string{backward().mirror, backward().listed} {
-			if err := dropTriggers(ctx, s, w, kind); err != nil {
-				return err
-			}
+		if err := dropTriggers(ctx, s, w, backward().mirror, backward().listed); err != nil {
+			return err
 		}
 		for _, r := range w {
-			if err := s.exec(ctx, "DELETE FROM "+quote(backward().log(r.name))); err != nil {
+			if err := s.exec(ctx, "TRUNCATE TABLE "+quote(backward().log(r.name))); err != nil {
 				return err
 			}
 		}

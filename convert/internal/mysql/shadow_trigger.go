@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -60,35 +61,56 @@ func trigger(kind, event, table, on, body string) string {
 
 // makeListing makes the triggers that list changed rows, on the tables with the names that on returns.
 func (d direction) makeListing(ctx context.Context, s *session, w world, on func(string) string) error {
-	for _, r := range w {
-		for _, event := range events() {
-			statement := trigger(d.listed, event, r.name, on(r.name), d.listing(r, event))
-			if err := patiently(ctx, func() error { return s.exec(ctx, statement) }); err != nil {
-				return err
+	if made, err := complete(ctx, s, w, d.listed); err != nil || made {
+		return err
+	}
+	return s.locked(ctx, w.names(on), func() error {
+		for _, r := range w {
+			for _, event := range events() {
+				if err := s.exec(ctx, trigger(d.listed, event, r.name, on(r.name), d.listing(r, event))); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-// drop drops the triggers of a kind.
-func dropTriggers(ctx context.Context, s *session, w world, kind string) error {
-	have, err := triggers(ctx, s)
+// dropTriggers drops the triggers of some kinds, wherever they are.
+func dropTriggers(ctx context.Context, s *session, w world, kinds ...string) error {
+	ours, err := texts(ctx, s, `SELECT TRIGGER_NAME, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() AND TRIGGER_NAME LIKE '\\_snow\\_%'`)
 	if err != nil {
 		return err
 	}
+	on := map[string]string{}
+	for _, row := range ours {
+		on[row[0]] = row[1]
+	}
+	var names, tables []string
 	for _, r := range w {
 		for _, event := range events() {
-			name := triggerName(kind, event, r.name)
-			if !have[name] {
-				continue
-			}
-			if err := patiently(ctx, func() error { return s.exec(ctx, "DROP TRIGGER IF EXISTS "+quote(name)) }); err != nil {
-				return err
+			for _, kind := range kinds {
+				name := triggerName(kind, event, r.name)
+				if on[name] == "" {
+					continue
+				}
+				if names = append(names, name); !slices.Contains(tables, on[name]) {
+					tables = append(tables, on[name])
+				}
 			}
 		}
 	}
-	return nil
+	if len(names) == 0 {
+		return nil
+	}
+	return s.locked(ctx, tables, func() error {
+		for _, name := range names {
+			if err := s.exec(ctx, "DROP TRIGGER IF EXISTS "+quote(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // complete reports whether all triggers of a kind exist.

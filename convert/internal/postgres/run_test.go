@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver
 
@@ -130,8 +129,6 @@ func (w *world) back(db *sql.DB) error {
 		if err != nil {
 			return err
 		}
-		begun := time.Now()
-		defer func() { w.Logf("%s: %v", s.Name, time.Since(begun)) }()
 		if s.Undo != nil {
 			if err := s.Undo(ctx, r); err != nil {
 				return fmt.Errorf("%s: undo: %w", s.Name, err)

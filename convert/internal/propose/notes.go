@@ -93,6 +93,13 @@ var narrow = regexp.MustCompile(`(?i)\b(tinyint|smallint|mediumint|int|integer|i
 
 // notes says what else names the columns that become wider.
 func (p *proposer) notes() {
+	for _, circle := range p.plan.Circles() {
+		var names []string
+		for _, t := range circle {
+			names = append(names, t.Name)
+		}
+		p.note("foreign keys form a circle: %s", strings.Join(names, ", "))
+	}
 	for _, o := range p.schema.Objects {
 		p.object(o)
 	}

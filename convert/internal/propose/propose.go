@@ -27,7 +27,7 @@ type proposer struct {
 func Plan(d sqldialect.Dialect, s *schema.Schema, found *mergeplan.Plan) *plan.Plan {
 	p := &proposer{
 		dialect: d, schema: s, found: found, barredColumns: map[string]map[string]bool{},
-		plan: &plan.Plan{Version: plan.Version, Dialect: d.String(), Server: s.Product + " " + s.Version, Guards: s.Elsewhere},
+		plan: &plan.Plan{Version: plan.Version, Dialect: d.String(), Server: s.Product + " " + s.Version, Guards: s.Elsewhere, Notes: slices.Clone(s.Notes)},
 	}
 	p.tables()
 	p.widen()

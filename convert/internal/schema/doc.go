@@ -7,4 +7,5 @@
 //	postgres.go   pg_catalog
 //	server_….go   settings and rights because of which a conversion is not possible
 //	grants.go     what SHOW GRANTS says
+//	algorithm.go  how MySQL and MariaDB carry out ALTER TABLE
 package schema

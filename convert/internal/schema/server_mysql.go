@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -33,7 +32,7 @@ func (r *reader) serverMySQL(ctx context.Context) {
 	if r.err != nil {
 		return
 	}
-	if major, minor := r.number(); r.Product == "MySQL" && major < 8 || r.Product == "MariaDB" && (major < 10 || major == 10 && minor < 5) {
+	if version := numbers(r.Version); r.Product == "MySQL" && !atLeast(version, 8) || r.Product == "MariaDB" && !atLeast(version, 10, 5) {
 		r.refuse("%s %s is too old: want MySQL 8.0 or MariaDB 10.5, or newer", r.Product, r.Version)
 	}
 	if v["log_bin"] == "ON" && v["binlog_format"] == "STATEMENT" {
@@ -66,16 +65,6 @@ func (r *reader) serverMySQL(ctx context.Context) {
 	if !g.all && !g.global["SELECT"] {
 		r.Notes = append(r.Notes, "the account sees only some databases: guards may lack tables of others")
 	}
-}
-
-// number returns the first two numbers of the version.
-func (s *Schema) number() (major, minor int) {
-	parts := strings.SplitN(s.Version, ".", 3)
-	major, _ = strconv.Atoi(parts[0])
-	if len(parts) > 1 {
-		minor, _ = strconv.Atoi(parts[1])
-	}
-	return major, minor
 }
 
 // grants reads the rights of the account, with the ones of its active roles.

@@ -1,4 +1,4 @@
-package mysql
+package count
 
 import (
 	"hash/fnv"
@@ -15,13 +15,13 @@ type counter struct {
 	size       int    // numbers in a block
 	first      int64  // counted numbers are below
 	scatter    bool   // a statement longer than its block goes on further up
-	tag        uint32 // in names of user variables: sessions may use several databases
+	tag        uint32 // in names of user variables; see begins
 }
 
 // firstID is the limit between numbers that are counted and snow ids, if the plan says nothing.
 const firstID = 1 << 40
 
-func newCounter(t *plan.Table, database string) *counter {
+func newCounter(t *plan.Table) *counter {
 	c := &counter{table: t.Name, key: t.Key, size: t.Block, first: t.First, scatter: t.Scatter}
 	if c.size <= 0 {
 		c.size = defaultBlock(t)
@@ -29,7 +29,6 @@ func newCounter(t *plan.Table, database string) *counter {
 	if c.first <= 0 {
 		c.first = firstID
 	}
-	c.tag = tag(database + "." + t.Name)
 	return c
 }
 
@@ -39,7 +38,7 @@ func defaultBlock(t *plan.Table) int {
 	if column == nil {
 		return 1000
 	}
-	switch kind, _, _ := strings.Cut(strings.ToLower(column.Type), "("); strings.Fields(kind)[0] {
+	switch integerKind(column.Type) {
 	case "int", "integer":
 		return 100
 	case "mediumint":
@@ -47,6 +46,13 @@ func defaultBlock(t *plan.Table) int {
 	}
 	return 1
 }
+
+// integerKind is the first word of a type such as int(10) unsigned.
+func integerKind(kind string) string {
+	return strings.FieldsFunc(strings.ToLower(kind)+" ", func(r rune) bool { return r == '(' || r == ' ' })[0]
+}
+
+func isUnsigned(kind string) bool { return strings.Contains(strings.ToLower(kind), "unsigned") }
 
 func tag(name string) uint32 {
 	h := fnv.New32a()
@@ -74,6 +80,10 @@ func guardTrigger(table string) string   { return named("snow_convert_guard_", t
 func (c *counter) createBlocks() string {
 	return "CREATE TABLE IF NOT EXISTS " + quote(c.blockTable()) + " (block BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY," +
 		" at DATETIME(6) NOT NULL, who VARCHAR(400) NOT NULL) ENGINE=InnoDB"
+}
+
+func (c *counter) createTaken() string {
+	return "CREATE TRIGGER IF NOT EXISTS " + quote(named("snow_convert_taken_", c.table)) + " AFTER INSERT ON " + quote(c.blockTable()) + " FOR EACH ROW " + taken
 }
 
 const createLeft = "CREATE TABLE IF NOT EXISTS " + leftTable + " (id BIGINT UNSIGNED NOT NULL PRIMARY KEY," +

@@ -1,4 +1,4 @@
-package mysql
+package count
 
 import (
 	"strconv"
@@ -20,14 +20,17 @@ const beforeInsert = `BEGIN
     IF @snow_T_list <> 0 AND @snow_T_list = @snow_forced AND @snow_table = {tag} THEN
       -- A further row of the statement, or the first one after a statement that failed before it took its number.
       IF @snow_T_number >= @snow_T_end THEN
+        IF @snow_spent = 0 THEN
+          {drain}
+        END IF;
         INSERT INTO {counter} (block, at, who) VALUES (NULL, SYSDATE(6), USER());
-        SET @snow_T_new = LAST_INSERT_ID();
-        IF @snow_T_new = @snow_T_block + 1 THEN
-          SET @snow_T_block = @snow_T_new;
+        IF @snow_taken = @snow_T_block + 1 THEN
+          SET @snow_T_block = @snow_taken;
         ELSE
           {overflow}
         END IF;
         SET @snow_T_end = (@snow_T_block + 1) * {size};
+        -- Taking the block has emptied insert_id, which is the mark of the statement.
         SET @snow_spent = 0;
         SET SESSION insert_id = @snow_forced;
       ELSEIF @snow_T_written = 0 THEN
@@ -44,24 +47,26 @@ const beforeInsert = `BEGIN
         SET @snow_T_next = @snow_T_given + 1;
         SET @snow_T_number = {rounded};
       END IF;
+      -- The same time means that it may be no first row: a trigger inserted elsewhere, which empties insert_id.
+      SET @snow_T_again = (@snow_T_at <=> NOW(6));
       -- The rest of the block must do for a statement as long as the longest one of the session.
       SET @snow_T_need = LEAST(GREATEST(IFNULL(@snow_T_need, 1), IF(@snow_T_low > @snow_T_first, @snow_T_low - @snow_T_first, 1)), {most});
-      IF @snow_T_number IS NULL OR @snow_T_number + @snow_T_need > @snow_T_end THEN
+      IF @snow_T_number IS NULL OR @snow_T_number + IF(@snow_T_again, 1, @snow_T_need) > @snow_T_end THEN
         IF @snow_T_list <> 0 THEN
           {drain}
         END IF;
         IF @@auto_increment_increment > 1 OR @snow_T_need = 1 OR @snow_T_need * 4 <= {size} THEN
           INSERT INTO {counter} (block, at, who) VALUES (NULL, SYSDATE(6), USER());
-          SET @snow_T_new = LAST_INSERT_ID(), @snow_T_blocks = 1;
+          SET @snow_T_new = @snow_taken;
         ELSE
           INSERT INTO {counter} (block, at, who) VALUES (NULL, SYSDATE(6), USER()){many};
-          SET @snow_T_new = LAST_INSERT_ID(), @snow_T_blocks = {blocks};
+          SET @snow_T_new = @snow_taken - {blocks} + 1;
         END IF;
         IF NOT (@snow_T_new <=> @snow_T_block + 1) THEN
           SET @snow_T_next = @snow_T_new * {size};
           SET @snow_T_low = @snow_T_next;
         END IF;
-        SET @snow_T_block = @snow_T_new + @snow_T_blocks - 1;
+        SET @snow_T_block = @snow_taken;
         SET @snow_T_end = (@snow_T_block + 1) * {size};
         SET @snow_T_number = {rounded};
         IF @snow_T_number >= @snow_T_end OR @snow_T_end > {first} THEN
@@ -70,7 +75,7 @@ const beforeInsert = `BEGIN
       ELSE
         {kept}
       END IF;
-      SET @snow_T_again = (@snow_T_at <=> NOW(6)), @snow_T_mixed = 0, @snow_T_written = 0;
+      SET @snow_T_mixed = 0, @snow_T_written = 0;
       SET @snow_T_at = NOW(6), @snow_T_first = @snow_T_number, @snow_T_given = @snow_T_number;
       SET @snow_forced = @snow_T_number, @snow_table = {tag}, @snow_spent = 0;
       SET SESSION insert_id = @snow_T_number;
@@ -107,6 +112,10 @@ const afterInsert = `BEGIN
   END IF;
 END`
 
+// taken is the trigger of the table of blocks. LAST_INSERT_ID() does not tell which block was taken: in triggers for the
+// second and further rows of a statement it has the id of the statement's first row.
+const taken = `SET @snow_taken = NEW.block`
+
 // guard is the trigger before inserts of other tables that the server counts: a number that a failed statement left in
 // insert_id must not become theirs.
 const guard = `BEGIN
@@ -135,8 +144,8 @@ const (
 	// A statement longer than its block fails, or continues with numbers further up.
 	overflowFails = `SET @snow_T_need = {most};
           SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'snow: the statement has more rows than numbers in a row are left';`
-	overflowJumps = `SET @snow_T_block = @snow_T_new, @snow_T_mixed = 1;
-          SET @snow_T_next = @snow_T_new * {size};
+	overflowJumps = `SET @snow_T_block = @snow_taken, @snow_T_mixed = 1;
+          SET @snow_T_next = @snow_taken * {size};
           SET @snow_T_low = @snow_T_next;
           SET @snow_T_number = {rounded};`
 
