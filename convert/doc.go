@@ -41,9 +41,11 @@
 // # Inside
 //
 //	convert               Inspect, New, Run, Verify, Back: checks arguments, connects what is below
-//	  internal/mysql      the steps on MySQL and MariaDB
+//	  internal/mysql      the steps on MySQL and MariaDB; internal/mysql/count has phases Count and Finish
 //	  internal/postgres   the steps on PostgreSQL
+//	  internal/propose    makes a plan out of what the database has
 //	  internal/schema     what a database has, beside what a merge must know
 //	  internal/job        steps, one after another: which is next, who may, how fast
+//	  report              events, status, faults and errors
 //	  plan                which tables and columns change, and how; asks no database
 package convert

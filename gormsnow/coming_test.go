@@ -49,7 +49,7 @@ type (
 		Member   memberBefore
 	}
 	club struct {
-		gormsnow.Model
+		gormsnow.SoftModel
 		Members []member `gorm:"many2many:club_members"`
 	}
 )

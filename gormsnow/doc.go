@@ -18,7 +18,8 @@
 // # Which fields are keys
 //
 // A field of type [snow.ID] or *[snow.ID] that is the only primary key needs no
-// tag. [Model], which is embedded like [gorm.Model], has one.
+// tag. [Model], which is embedded like [gorm.Model], has one, and so has
+// [SoftModel], whose JSON has DeletedAt.
 //
 //	type Order struct {
 //		ID    snow.ID
@@ -167,7 +168,7 @@
 // AutoMigrate creates snow.ID columns as bigint without AUTO_INCREMENT. It does
 // not remove AUTO_INCREMENT from a table that has it, nor change the type of its
 // key; docs/coming-from-gorm-model.md has the order of steps. SQLite accepts NULL
-// in such a primary key unless the tag says not null, as Model's tag does.
+// in such a primary key unless the tag says not null, as the tags of Model and SoftModel do.
 //
 // # Inside
 //
@@ -175,7 +176,7 @@
 //	create_once.go association.go        a retry that stores one row; deletes of associations
 //	check.go check_signs.go              Check: models against their live tables
 //	check_mysql.go check_postgres.go check_sqlite.go check_table.go check_shards.go
-//	model.go plugin.go                   Model; the plugin and its three callbacks
+//	model.go plugin.go                   Model and SoftModel; the plugin and its three callbacks
 //	assign.go                            before the insert: fills keys, and refuses rows without one
 //	settle.go stored.go witness.go       after the insert: the keys of rows that met an existing row
 //	shard.go                             ids that carry the shard of another field

@@ -10,7 +10,7 @@ import (
 
 // Errors that callers branch on. They are wrapped: use errors.Is.
 var (
-	// ErrNoPlugin is returned by the BeforeCreate hook of [Model], and by [Check]
+	// ErrNoPlugin is returned by the BeforeCreate hooks of [Model] and [SoftModel], and by [Check]
 	// and [Created], if the database has no plugin.
 	ErrNoPlugin = errors.New("plugin not registered: call db.Use(gormsnow.New(source)) after gorm.Open")
 

@@ -1,6 +1,7 @@
 package gormsnow_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -63,6 +64,23 @@ func Example() {
 	}
 	fmt.Println(order.ID > 0, order.Lines[0].OrderID == order.ID, order.Lines[0].ID < order.Lines[1].ID)
 	// Output: true true true
+}
+
+// Clients go on reading DeletedAt. They must expect that an id is a string.
+func ExampleSoftModel() {
+	type Order struct {
+		gormsnow.SoftModel
+		Buyer string
+	}
+
+	order := Order{SoftModel: gormsnow.SoftModel{ID: 286467607756828714}, Buyer: "ann"}
+	text, err := json.Marshal(order)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(string(text))
+	// Output:
+	// {"ID":"286467607756828714","CreatedAt":"0001-01-01T00:00:00Z","UpdatedAt":"0001-01-01T00:00:00Z","DeletedAt":null,"Buyer":"ann"}
 }
 
 func ExampleNew() {

@@ -78,6 +78,10 @@ type (
 		gormsnow.Model `snow:"shard=City"`
 		City           string
 	}
+	SoftLodger struct {
+		gormsnow.SoftModel `snow:"shard=City"`
+		City               string
+	}
 	LodgerAround struct {
 		Lodger
 		Note string
@@ -146,6 +150,7 @@ func TestShardOf(t *testing.T) {
 			return id
 		}, 8},
 		"tag on an embedded Model":       {&Lodger{City: "ulm"}, func(r any) snow.ID { return r.(*Lodger).ID }, text},
+		"tag on an embedded SoftModel":   {&SoftLodger{City: "ulm"}, func(r any) snow.ID { return r.(*SoftLodger).ID }, text},
 		"the same in an embedded struct": {&LodgerAround{Lodger: Lodger{City: "ulm"}}, func(r any) snow.ID { return r.(*LodgerAround).ID }, text},
 		"tag on an embedded pointer":     {&LodgerByPointer{City: "ulm"}, func(r any) snow.ID { return r.(*LodgerByPointer).ID }, text},
 		"tag on a named embedded struct": {lodgerOfTwo(), func(r any) snow.ID { return r.(*LodgerOfTwo).Own.Left }, text},

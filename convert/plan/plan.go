@@ -19,6 +19,7 @@ type Plan struct {
 	Tables []*Table `yaml:"tables"`
 
 	// Guards are the other tables of the server that the database counts (MySQL). See package convert, Counters.
+	// The ones of other databases are written as database.table.
 	Guards []string `yaml:"guards,omitempty,flow"`
 
 	// Before and After are what programs must do before the first snow id, and after the last old program.
@@ -63,15 +64,28 @@ type Table struct {
 	Counter  string `yaml:"counter,omitempty"`
 	Sequence string `yaml:"sequence,omitempty"` // PostgreSQL: its name
 
-	// Columns are the ones that become wider.
-	Columns []*Column `yaml:"columns,omitempty"`
-	Method  Method    `yaml:"method"`
-	Why     string    `yaml:"why,omitempty"` // why not Online
+	// Block is how many numbers a session takes at a time, from Count on (MySQL). What a session leaves is lost. A
+	// statement with more rows than that may fail. Default: 1000, and 100 if the key is an INT, 10 for MEDIUMINT.
+	Block int `yaml:"block,omitempty"`
+	// Scatter lets such a statement go on with numbers further up instead: for programs that insert many rows with
+	// INSERT ... SELECT or LOAD DATA, and do not count on from LAST_INSERT_ID().
+	Scatter bool `yaml:"scatter,omitempty"`
+	// First is the limit: counted numbers are below, snow ids are not. Default: 2^40.
+	First int64 `yaml:"first,omitempty"`
 
-	// Group is the number of the tables that foreign keys connect, counted from 1. They change together.
+	// Columns are the ones that become wider. Wide are columns of the key and of foreign keys that are BIGINT already.
+	Columns []*Column `yaml:"columns,omitempty"`
+	Wide    []string  `yaml:"wide,omitempty,flow"`
+
+	Method Method `yaml:"method"`
+	Why    string `yaml:"why,omitempty"` // why not Online
+
+	// Group is the number of the tables that foreign keys connect, counted from 1. They change together. It is 0 for
+	// tables without columns that become wider.
 	Group int `yaml:"group,omitempty"`
 
-	ForeignKeys []*ForeignKey `yaml:"foreign_keys,omitempty"` // of this table
+	// ForeignKeys are all of this table, also ones whose columns do not change.
+	ForeignKeys []*ForeignKey `yaml:"foreign_keys,omitempty"`
 
 	// Rows and Bytes are estimates of the server. Seconds is how long the copy takes at the speed of a sample.
 	Rows    int64   `yaml:"rows"`
@@ -87,7 +101,7 @@ type Column struct {
 	Refers string `yaml:"refers,omitempty"` // the table whose ids it has
 }
 
-// A ForeignKey is a foreign key whose columns become wider.
+// A ForeignKey is a foreign key.
 type ForeignKey struct {
 	Name       string   `yaml:"name"`
 	Columns    []string `yaml:"columns,flow"`
@@ -103,5 +117,6 @@ type Described struct {
 	Title      string   `yaml:"title"`
 	Statements []string `yaml:"statements,omitempty"`
 	Blocks     string   `yaml:"blocks,omitempty"` // whom it blocks, and for how long
+	Gate       string   `yaml:"gate,omitempty"`   // what programs must do before it
 	Back       string   `yaml:"back"`             // until when it can be taken back
 }

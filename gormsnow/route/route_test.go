@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/gormsnow"
 	"github.com/shardsnow/snow/gormsnow/route"
 )
 
@@ -422,5 +423,29 @@ func TestMismatch(t *testing.T) {
 	const want = "route: create route_test.Order: two shards at once: row 0 has ID of the shard 9 and BuyerID of the shard 5: use Layout.WithShard, or leave the key to the plugin"
 	if err == nil || err.Error() != want || len(take(fakes)) > 0 {
 		t.Error(err)
+	}
+}
+
+// A soft delete is an update in the shard of the row, and the tag of the embedded model says which that is.
+func TestSoftModel(t *testing.T) {
+	type Loan struct {
+		gormsnow.SoftModel `snow:"shard=BuyerID"`
+		BuyerID            snow.ID
+	}
+	db, fakes := newRouter(t, 4)
+	for name, statement := range map[string]func() error{
+		"create":        func() error { return db.Create(&Loan{BuyerID: base + 5}).Error },
+		"find":          func() error { return db.Find(&[]Loan{}, "id = ?", base+5).Error },
+		"delete":        func() error { return db.Delete(&Loan{}, base+5).Error },
+		"find by buyer": func() error { return db.Unscoped().Find(&[]Loan{}, "buyer_id = ?", base+5).Error },
+	} {
+		if err := statement(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := take(fakes); !slices.Equal(got, []uint64{1}) {
+			t.Errorf("%s: sent to %v, want 1", name, got)
+		}
+	}
+	if err := db.Find(&[]Loan{}, "deleted_at IS NULL").Error; !errors.Is(err, route.ErrUnrouted) {
+		t.Errorf("no condition on a shard: %v", err)
 	}
 }

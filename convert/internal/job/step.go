@@ -1,4 +1,3 @@
-// Package job does the steps of a conversion one after another.
 package job
 
 import (
@@ -44,7 +43,9 @@ type Step struct {
 
 // A Run is what a step may use while it is done.
 type Run struct {
-	DB *sql.DB // statements that need no session
+	// DB is a pool of sessions of this run only. The next run ends them and waits for that, before it begins, so no
+	// statement of a process that was killed or stopped is done later. A session does not go back to the user's pool.
+	DB *sql.DB
 
 	// Position is the position that the step has stored last; empty at first.
 	Position string

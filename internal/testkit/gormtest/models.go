@@ -72,7 +72,7 @@ type (
 	}
 	// A Barn has one polymorphic tool.
 	Barn struct {
-		gormsnow.Model
+		gormsnow.SoftModel
 		Tool Tool `gorm:"polymorphic:Owner"`
 	}
 	// A Tool has a polymorphic owner.

@@ -154,7 +154,11 @@ func (m *Member) Wipe(tb testing.TB) {
 // libfaketime.
 func (m *Member) RestartAt(tb testing.TB, offset time.Duration) {
 	tb.Helper()
-	m.environ = []string{"LD_PRELOAD=" + faker(tb), fmt.Sprintf("FAKETIME=%+ds", int64(offset/time.Second)), "FAKETIME_DONT_FAKE_MONOTONIC=1"}
+	m.environ = []string{
+		"LD_PRELOAD=" + faker(tb), fmt.Sprintf("FAKETIME=%+ds", int64(offset/time.Second)), "FAKETIME_DONT_FAKE_MONOTONIC=1",
+		// Java waits by the monotonic clock. Without this, every wait of a thread with a limit would end at once.
+		"FAKETIME_FORCE_MONOTONIC_FIX=0",
+	}
 	m.Restart(tb)
 }
 

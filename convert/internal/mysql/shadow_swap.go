@@ -1,0 +1,194 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/shardsnow/snow/convert/internal/job"
+)
+
+// mirror makes the wider tables equal to the tables, and keeps them so.
+func (g *group) mirror(ctx context.Context, run *job.Run) error {
+	return g.work(ctx, run, func(s *session, w world) error {
+		if swapped, err := g.isSwapped(ctx, s); err != nil || swapped {
+			return err
+		}
+		if err := untouched(ctx, s, w); err != nil {
+			return err
+		}
+		if err := dropTriggers(ctx, s, w, backward().mirror); err != nil {
+			return err
+		}
+		if err := waitForSnapshots(ctx, s, run); err != nil {
+			return err
+		}
+		return (&carrier{direction: forward(), world: w, s: s}).equalise(ctx, run)
+	})
+}
+
+// unmirror ends that. The lists go on, so mirror can begin anew.
+func (g *group) unmirror(ctx context.Context, run *job.Run) error {
+	return g.work(ctx, run, func(s *session, w world) error {
+		if swapped, err := g.isSwapped(ctx, s); err != nil || swapped {
+			return err
+		}
+		return dropTriggers(ctx, s, w, forward().mirror)
+	})
+}
+
+// swap gives the names to the wider tables, and keeps the tables of old equal from then on.
+func (g *group) swap(ctx context.Context, run *job.Run) error {
+	return g.work(ctx, run, func(s *session, w world) error {
+		swapped, err := g.isSwapped(ctx, s)
+		if err != nil {
+			return err
+		}
+		if !swapped {
+			if err := g.rename(ctx, run, s, w); err != nil {
+				return err
+			}
+		}
+		return g.afterSwap(ctx, run, s)
+	})
+}
+
+func (g *group) rename(ctx context.Context, run *job.Run, s *session, w world) error {
+	if err := untouched(ctx, s, w); err != nil {
+		return err
+	}
+	if err := dropTriggers(ctx, s, w, backward().mirror); err != nil {
+		return err
+	}
+	c := &carrier{direction: forward(), world: w, s: s}
+	if err := c.equalise(ctx, run); err != nil { // does something only after a step back
+		return err
+	}
+	// What programs do between the new names and the triggers of the other direction is listed.
+	if err := backward().makeListing(ctx, s, w, shadowOf); err != nil {
+		return err
+	}
+	if err := waitForSnapshots(ctx, s, run); err != nil {
+		return err
+	}
+	if err := untouched(ctx, s, w); err != nil {
+		return err
+	}
+	if live, err := c.isLive(ctx); err != nil || !live {
+		if err == nil {
+			err = fmt.Errorf("mysql: changes of the group of %q could not be repeated: run the step again", g.name)
+		}
+		return err
+	}
+	if err := run.Check(ctx); err != nil {
+		return err
+	}
+	return changeNames(ctx, s, w, shadowOf, oldOf)
+}
+
+// changeNames gives the names of the tables to those that come, in one statement. The session checks foreign keys, so
+// that they follow.
+func changeNames(ctx context.Context, s *session, w world, come, leave func(string) string) error {
+	var renames []string
+	for _, r := range w {
+		renames = append(renames, quote(r.name)+" TO "+quote(leave(r.name)), quote(come(r.name))+" TO "+quote(r.name))
+	}
+	if err := s.exec(ctx, "SET foreign_key_checks = 1"); err != nil {
+		return err
+	}
+	err := patiently(ctx, func() error { return s.exec(ctx, "RENAME TABLE "+strings.Join(renames, ", ")) })
+	return errors.Join(err, s.exec(ctx, "SET foreign_key_checks = 0"))
+}
+
+// afterSwap drops the triggers of the tables of old, and keeps those equal.
+func (g *group) afterSwap(ctx context.Context, run *job.Run, s *session) error {
+	w, err := g.look(ctx, s)
+	if err != nil {
+		return err
+	}
+	if err := dropTriggers(ctx, s, w, forward().mirror, forward().listed); err != nil {
+		return err
+	}
+	for _, r := range w {
+		if err := s.exec(ctx, "TRUNCATE TABLE "+quote(forward().log(r.name))); err != nil {
+			return err
+		}
+	}
+	err = (&carrier{direction: backward(), world: w, s: s}).equalise(ctx, run)
+	if errors.Is(err, errTooWide) { // then there is no way back, and nothing to keep
+		return g.stopKeeping(ctx, s, w)
+	}
+	return err
+}
+
+func (g *group) stopKeeping(ctx context.Context, s *session, w world) error {
+	return dropTriggers(ctx, s, w, backward().mirror, backward().listed)
+}
+
+// letGo ends the time in which the tables of old are kept equal.
+func (g *group) letGo(ctx context.Context, run *job.Run) error {
+	return g.work(ctx, run, func(s *session, w world) error { return g.stopKeeping(ctx, s, w) })
+}
+
+// keep makes the tables of old equal again. It fails if a value does not fit into them.
+func (g *group) keep(ctx context.Context, run *job.Run) error {
+	return g.work(ctx, run, func(s *session, w world) error {
+		if swapped, err := g.isSwapped(ctx, s); err != nil || !swapped {
+			return err
+		}
+		c := &carrier{direction: backward(), world: w, s: s}
+		if err := c.noteTruncated(ctx); err != nil {
+			return err
+		}
+		return c.equalise(ctx, run)
+	})
+}
+
+// noteTruncated notes that the tables must be compared if somebody has truncated one: no trigger fires on that.
+func (c *carrier) noteTruncated(ctx context.Context) error {
+	for _, r := range c.world {
+		now, err := idsOf(ctx, c.s, r.name)
+		if err != nil {
+			return err
+		}
+		then, err := comment(ctx, c.s, c.log(r.name))
+		if err != nil {
+			return err
+		}
+		if then != now {
+			return c.noteScan(ctx)
+		}
+	}
+	return nil
+}
+
+// swapBack gives the names back to the tables of old.
+func (g *group) swapBack(ctx context.Context, run *job.Run) error {
+	return g.work(ctx, run, func(s *session, w world) error {
+		swapped, err := g.isSwapped(ctx, s)
+		if err != nil {
+			return err
+		}
+		if swapped {
+			if err := g.keep(ctx, run); err != nil {
+				return err
+			}
+			if err := waitForSnapshots(ctx, s, run); err != nil {
+				return err
+			}
+			if err := changeNames(ctx, s, w, oldOf, shadowOf); err != nil {
+				return err
+			}
+		}
+		if err := dropTriggers(ctx, s, w, backward().mirror, backward().listed); err != nil {
+			return err
+		}
+		for _, r := range w {
+			if err := s.exec(ctx, "TRUNCATE TABLE "+quote(backward().log(r.name))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
