@@ -79,6 +79,11 @@ func inspect(ctx context.Context, dialect sqlsnow.Dialect, db *sql.DB, cfg Inspe
 		return nil, readFailed("read the schema", err)
 	}
 	p = propose.Plan(dialect, s, found)
+	if dialect == sqlsnow.Postgres {
+		if err := postgres.Judge(ctx, conn, p); err != nil {
+			return nil, readFailed("look for what a method can't do", err)
+		}
+	}
 	if cfg.Layout == (snow.Layout{}) {
 		cfg.Layout = snow.DefaultLayout()
 	}
