@@ -87,7 +87,7 @@ func (a *attack) transaction(r *rand.Rand, c *sql.Conn, writer int) (int, error)
 		if lost(err) {
 			return n, err
 		}
-		if code := sqldialect.Code(err); code == "1213" { // the transaction is rolled back
+		if code := sqldialect.Code(err); code == "1213" || code == "1020" { // the transaction is rolled back
 			all, end = nil, "ROLLBACK"
 			break
 		}
