@@ -213,8 +213,10 @@ func TestLongTransaction(t *testing.T) {
 func TestJudge(t *testing.T) {
 	column := func() []*plan.Column { return []*plan.Column{{Name: "id", Type: "integer", To: "bigint"}} }
 	tables := []*plan.Table{
-		{Name: "a", Columns: column(), Method: plan.Online}, {Name: "b", Columns: column(), Method: plan.Online},
-		{Name: "c", Columns: column(), Method: plan.Alter, Why: "it is small"}, {Name: "d", Columns: column(), Method: plan.Online, Why: "somebody wants it"},
+		{Name: "a", Columns: column(), Method: plan.Online},
+		{Name: "b", Columns: column(), Method: plan.Online},
+		{Name: "c", Columns: column(), Method: plan.Alter, Why: "it is small"},
+		{Name: "d", Columns: column(), Method: plan.Online, Why: "somebody wants it"},
 	}
 	w := newWorld(t, dbtest.Postgres(t, "fsync=off"), tables, "CREATE TABLE a (id int PRIMARY KEY)", "CREATE TABLE b (id int UNIQUE DEFERRABLE)",
 		"CREATE TABLE c (id int[] PRIMARY KEY)", "CREATE TABLE d (id int) PARTITION BY HASH (id)")
