@@ -253,7 +253,7 @@ func eachSchema(t *testing.T, usual []string, do func(*testing.T, *world)) {
 			continue
 		}
 		for _, on := range slices.Sorted(maps.Keys(servers)) {
-			t.Run(name+" on "+on, func(t *testing.T) {
+			t.Run(on+" "+name, func(t *testing.T) {
 				s, server := schemas[name], servers[on]
 				do(t, newWorld(t, server, s.statements(t, server.dialect), s.found[on], cmp.Or(*seed, 1)))
 			})
