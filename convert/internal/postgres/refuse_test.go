@@ -28,7 +28,7 @@ func TestUnfit(t *testing.T) {
 	}{
 		"an ordinary table":   {[]string{base}, "", nil},
 		"an array":            {[]string{"CREATE TABLE t (id int[] PRIMARY KEY, ref int)"}, "its type is integer[]", both},
-		"a domain":            {[]string{"CREATE DOMAIN d AS int", "CREATE TABLE t (id d PRIMARY KEY, ref int)"}, "its type is d", both},
+		"a domain":            {[]string{"CREATE DOMAIN d AS int", "CREATE TABLE t (id d PRIMARY KEY, ref int)"}, "the domain d", online},
 		"a key of partitions": {[]string{"CREATE TABLE t (id int PRIMARY KEY, ref int) PARTITION BY HASH (id)"}, "rows are divided", both},
 		"partitions":          {[]string{"CREATE TABLE t (id int, ref int, x int) PARTITION BY HASH (x)", "CREATE TABLE t0 PARTITION OF t FOR VALUES WITH (MODULUS 1, REMAINDER 0)"}, "it has partitions", online},
 		"an heir":             {[]string{"CREATE TABLE p (id int, ref int)", "CREATE TABLE t () INHERITS (p)"}, "inherits from another", both},
@@ -50,7 +50,11 @@ func TestUnfit(t *testing.T) {
 		}, "trigger g fires in all sessions", online},
 	} {
 		t.Run(name, func(t *testing.T) {
-			table := &plan.Table{Name: "t", Columns: []*plan.Column{{Name: "id", Type: "integer", To: "bigint"}, {Name: "ref", Type: "integer", To: "bigint"}}, Group: 1}
+			kind := "integer"
+			if name == "a domain" {
+				kind = "d"
+			}
+			table := &plan.Table{Name: "t", Columns: []*plan.Column{{Name: "id", Type: kind, To: "bigint"}, {Name: "ref", Type: "integer", To: "bigint"}}, Group: 1}
 			w := newWorld(t, server, []*plan.Table{table}, test.schema...)
 			before := w.describe()
 			for _, table.Method = range both {
@@ -175,4 +179,30 @@ func TestLongTransaction(t *testing.T) {
 	w.must(tx.Commit())
 	w.must(<-done)
 	w.must(s.Verify(ctx, r))
+}
+
+// TestJudge changes the methods of a plan to ones that the tables allow.
+func TestJudge(t *testing.T) {
+	column := func() []*plan.Column { return []*plan.Column{{Name: "id", Type: "integer", To: "bigint"}} }
+	tables := []*plan.Table{
+		{Name: "a", Columns: column(), Method: plan.Online}, {Name: "b", Columns: column(), Method: plan.Online},
+		{Name: "c", Columns: column(), Method: plan.Alter, Why: "it is small"}, {Name: "d", Columns: column(), Method: plan.Online, Why: "somebody wants it"},
+	}
+	w := newWorld(t, dbtest.Postgres(t, "fsync=off"), tables, "CREATE TABLE a (id int PRIMARY KEY)", "CREATE TABLE b (id int UNIQUE DEFERRABLE)",
+		"CREATE TABLE c (id int[] PRIMARY KEY)", "CREATE TABLE d (id int) PARTITION BY HASH (id)")
+	w.must(Judge(context.Background(), w.db, w.plan))
+	var got []string
+	for _, t := range tables {
+		got = append(got, string(t.Method)+": "+t.Why)
+	}
+	got = append(got, w.plan.Notes...)
+	want := []string{
+		"online: ", "alter: constraint b_id_key is deferrable: a copy of it would not be", "alter: it is small",
+		"alter: somebody wants it; column id: rows are divided between partitions by it: PostgreSQL changes no such column; make a table with other partitions; it has partitions",
+		"by hand: table c: column id: its type is integer[]: only smallint and integer become bigint; change arrays by hand",
+		"by hand: table d: column id: rows are divided between partitions by it: PostgreSQL changes no such column; make a table with other partitions",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
 }

@@ -35,6 +35,10 @@ func (p *proposer) barred(t *plan.Table, name string) string {
 		return "it is not there"
 	case s.Versioned:
 		return "the table is system versioned, and its history would have other types than its rows"
+	case s.Elder != "":
+		return "the table inherits from " + s.Elder + ": if the column does, it changes with it"
+	case c.Domain != "":
+		return "it is of domain " + c.Domain + ", which keeps its type"
 	case c.Generated != "":
 		return "the database computes it"
 	case p.dialect == sqldialect.Postgres && s.Partition != "" && mentions(s.Partition, name):
@@ -56,10 +60,16 @@ func (p *proposer) barred(t *plan.Table, name string) string {
 func (p *proposer) noteIDs(t *plan.Table, c *mergeplan.Column) {
 	s := p.schema.Table(t.Name).Column(c.Name)
 	of := slices.DeleteFunc(parents(c), func(table string) bool { return !p.getsIDs(table) })
-	if s == nil || plan.Wide(s.Type) != "" || plan.IsWide(s.Type) || len(of) == 0 {
+	if s == nil || plan.IsWide(s.Type) || len(of) == 0 {
 		return
 	}
 	name, tables := t.Name+"."+c.Name, strings.Join(of, ", ")
+	if plan.Wide(s.Type) != "" {
+		if why := p.barred(t, c.Name); why != "" && !p.barredColumns[t.Name][c.Name] {
+			p.note("by hand: %s looks like a reference to %s, and is not changed by itself: %s", name, tables, why)
+		}
+		return
+	}
 	switch c.Role {
 	case mergeplan.RoleReference, mergeplan.RolePolymorphic:
 		if room, ok := length(s.Type); ok && room < digits {
@@ -130,9 +140,6 @@ func (p *proposer) notes() {
 				if c.Generated != "" && mentions(c.Generated, changed.Name) {
 					p.note("%s.%s is generated from %s, and is %s: look whether it has room", t.Name, c.Name, changed.Name, c.Type)
 				}
-				if c.Domain != "" && c.Name == changed.Name {
-					p.note("%s.%s is of domain %s: it becomes bigint, without the checks of the domain", t.Name, c.Name, c.Domain)
-				}
 			}
 		}
 		for _, changed := range append(slices.Clone(t.Columns), &plan.Column{Name: t.Key}) {
@@ -148,11 +155,6 @@ func (p *proposer) notes() {
 		if t.Key != "" && t.Sequence != "" && !s.Owns(t.Key) {
 			p.note("sequence %s, which numbers %s, belongs to no column: it may number other tables, too", t.Sequence, t.Name)
 		}
-		for _, heir := range s.Heirs {
-			if len(t.Columns) > 0 {
-				p.note("table %s inherits from %s, and its columns change with it", heir, t.Name)
-			}
-		}
 		p.bars(t)
 	}
 }
@@ -160,7 +162,7 @@ func (p *proposer) notes() {
 // bars notes keys, and columns that refer to keys, that can't be widened.
 func (p *proposer) bars(t *plan.Table) {
 	for _, name := range slices.Sorted(maps.Keys(p.barredColumns[t.Name])) {
-		p.note("by hand: %s.%s is too narrow for snow ids, and stays: %s", t.Name, name, p.barred(t, name))
+		p.note("by hand: %s.%s is too narrow for snow ids, and not changed by itself: %s", t.Name, name, p.barred(t, name))
 	}
 }
 

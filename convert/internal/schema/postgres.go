@@ -43,7 +43,12 @@ func (r *reader) readPostgres(ctx context.Context) {
 		t.Counted = append(t.Counted, Counter{Column: c.Name, Kind: kind, Sequence: v.text(6), Owned: v.is(7), id: v.text(8)})
 	})
 	r.ofTables(ctx, `SELECT e.relname::text, k.relname::text FROM pg_inherits h JOIN pg_class e ON e.oid = h.inhparent JOIN pg_class k ON k.oid = h.inhrelid
-		WHERE e.relnamespace = current_schema()::regnamespace AND e.relkind = 'r' AND k.relkind = 'r' ORDER BY 1, 2`, func(t *Table, v row) { t.Heirs = append(t.Heirs, v.text(1)) })
+		WHERE e.relnamespace = current_schema()::regnamespace AND e.relkind = 'r' AND k.relkind = 'r' ORDER BY 1, 2`, func(t *Table, v row) {
+		t.Heirs = append(t.Heirs, v.text(1))
+		if heir := r.Table(v.text(1)); heir != nil {
+			heir.Elder = t.Name
+		}
+	})
 	r.each(ctx, `SELECT 'trigger', g.tgname::text, k.relname::text, p.prosrc FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid JOIN pg_proc p ON p.oid = g.tgfoid
 			WHERE NOT g.tgisinternal AND k.relnamespace = current_schema()::regnamespace
 		UNION ALL SELECT CASE relkind WHEN 'v' THEN 'view' ELSE 'materialized view' END, relname::text, NULL, pg_get_viewdef(oid) FROM pg_class

@@ -33,6 +33,7 @@ type Table struct {
 	// Versioned says that MariaDB keeps old versions of rows.
 	Versioned bool
 	Heirs     []string // PostgreSQL: tables that inherit from it, and are no partitions
+	Elder     string   // PostgreSQL: a table that it inherits from
 
 	Rows, Bytes int64
 }
