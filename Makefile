@@ -15,7 +15,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile
 
 test: ## test every module on real databases with the race detector, in about 12 minutes; installs what is missing
-	@go run ./internal/tools/testrun
+	@go run ./internal/tools/testrun $(TESTRUN)
 
 test-long: ## the tests that take long: hundreds of kills, random databases, long simulations; about 18 minutes
 	@go run ./internal/tools/testrun -long

@@ -112,6 +112,7 @@ func newConversion(d sqldialect.Dialect, db *sql.DB, p *plan.Plan, cfg Config, s
 			MostLag: cmp.Or(cfg.MaxLag, 1500*time.Millisecond), MostBusy: cmp.Or(cfg.MaxBusy, 25),
 		},
 	}}
+	c.job.Baseline = func(ctx context.Context, db *sql.DB) (string, error) { return measure(ctx, d, p, db) }
 	if cfg.Confirm != nil {
 		c.job.Confirm = func(ctx context.Context, s *job.Step, back bool) error {
 			return cfg.Confirm(ctx, Question{Step: s.Name, Title: s.Title, Blocks: s.Blocks, Undo: back, Back: s.Back, Statements: s.Statements})

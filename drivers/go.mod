@@ -10,6 +10,7 @@ require (
 	github.com/ncruces/go-sqlite3 v0.35.3
 	github.com/ncruces/go-sqlite3/gormlite v0.34.0
 	github.com/shardsnow/snow v0.0.0
+	github.com/shardsnow/snow/convert v0.0.0
 	github.com/shardsnow/snow/internal/testkit/mergetest v0.0.0
 	github.com/shardsnow/snow/merge v0.0.0
 	gorm.io/driver/mysql v1.6.0
@@ -40,6 +41,7 @@ require (
 
 replace (
 	github.com/shardsnow/snow => ../
+	github.com/shardsnow/snow/convert => ../convert
 	github.com/shardsnow/snow/internal/testkit/mergetest => ../internal/testkit/mergetest
 	github.com/shardsnow/snow/merge => ../merge
 )

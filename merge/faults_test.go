@@ -52,7 +52,7 @@ func TestSmallPools(t *testing.T) {
 				s.DB.SetMaxOpenConns(open[1])
 			}
 			f.config.Writers, f.config.ChunkRows = 16, 20
-			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer stop()
 			if _, err := f.merge().Run(ctx); err != nil {
 				t.Error(err)

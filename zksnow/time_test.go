@@ -13,7 +13,7 @@ import (
 // TestWhoseTime shows whose clock dates a write: the leader's, whichever member the client talks to. A protocol in
 // which the client dates nothing makes the client's clock irrelevant.
 func TestWhoseTime(t *testing.T) {
-	testscale.NeedLong(t) // a server whose clock is shifted is slow
+	testscale.NeedLong(t)
 	e := zkserver.Start(t, 3)
 	leader := e.Leader(t)
 	for _, m := range e.Followers(t) {
@@ -24,7 +24,7 @@ func TestWhoseTime(t *testing.T) {
 		for _, m := range e.Members {
 			store := newStoreOf(dial(t, m.Addr()), "/time")
 			us, err := store.Now(t.Context())
-			for err != nil { // it is slow, and the client gives up connections
+			for err != nil { // the member has just begun to follow the leader, or to lead
 				us, err = store.Now(t.Context())
 			}
 			if got := time.Until(time.UnixMicro(us)); got.Round(time.Hour) != want {

@@ -1,10 +1,22 @@
 package fleet
 
 import (
+	"fmt"
 	"math"
+	"os"
 	"testing"
 	"time"
 )
+
+func TestMain(m *testing.M) {
+	if IsMember() {
+		if err := Serve(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
 
 func TestMeasure(t *testing.T) {
 	all, err := Measure(t.Context(), Options{
@@ -14,14 +26,14 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 2 {
+	if len(all) != 4 {
 		t.Errorf("got %d stores", len(all))
 	}
 	for _, r := range all {
 		if r.Version == "" || r.Burst.Leases != 10 || r.Largest.Leases != 40 || r.Burst.P99 <= 0 || r.Burst.RoundTrips == 0 || r.Back.All <= 0 || r.Back.P50 <= 0 {
 			t.Errorf("got %+v", r)
 		}
-		if r.Goroutines < 1 {
+		if r.Goroutines < 0.5 { // a lease whose window ended on a busy machine has none
 			t.Errorf("%s: %v goroutines a lease", r.Store, r.Goroutines)
 		}
 		for i, l := range r.Loads {

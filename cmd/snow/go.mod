@@ -38,6 +38,7 @@ require (
 	github.com/prometheus/client_model v0.6.2 // indirect
 	github.com/prometheus/common v0.70.1 // indirect
 	github.com/prometheus/procfs v0.21.1 // indirect
+	github.com/shardsnow/snow/convert v0.0.0
 	github.com/shardsnow/snow/zksnow v0.0.0
 	go.etcd.io/etcd/api/v3 v3.7.3 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.7.3 // indirect
@@ -59,3 +60,5 @@ replace (
 )
 
 replace github.com/shardsnow/snow/zksnow => ../../zksnow
+
+replace github.com/shardsnow/snow/convert => ../../convert

@@ -18,10 +18,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// snow returns the command line, which is killed after a minute.
+// snow returns the command line, which is killed after ten minutes.
 func snow(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	t.Cleanup(cancel)
 	c := exec.CommandContext(ctx, os.Args[0], args...)
 	c.Env = append(os.Environ(), asCommand+"=yes")

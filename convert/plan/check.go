@@ -102,7 +102,8 @@ func (c *checker) table(t *Table) {
 	c.faultIf(t.Method != None && len(t.Columns) == 0, t.Name, "", "method %s, but no column becomes wider", t.Method)
 	c.faultIf(t.Method == Online && len(t.PrimaryKey) == 0, t.Name, "", "method online needs a primary key")
 	c.faultIf(!slices.Contains(counters[c.plan.Dialect], t.Counter), t.Name, "", "counter %q: want one of %q", t.Counter, counters[c.plan.Dialect])
-	c.faultIf(t.Counter != "" && t.Counter != "auto_increment" && t.Sequence == "", t.Name, "", "counter %q without a sequence", t.Counter)
+	c.faultIf(c.plan.Dialect == "PostgreSQL" && t.Counter != "" && t.Sequence == "", t.Name, "", "counter %q without a sequence", t.Counter)
+	c.faultIf(t.Block < 0 || t.First < 0, t.Name, "", "block %d and first %d: want no negative numbers", t.Block, t.First)
 	for i, column := range t.Columns {
 		c.faultIf(column.Name == "", t.Name, "", "a column has no name")
 		c.faultIf(slices.ContainsFunc(t.Columns[:i], func(other *Column) bool { return other.Name == column.Name }), t.Name, column.Name, "is there twice")

@@ -57,12 +57,15 @@ func (p *Plan) question(table, column string) *Question {
 }
 
 // Wide returns the type that a column of a type gets, or "" if it is no integer of less than 64 bits: bigint, or
-// bigint unsigned. An attribute such as zerofill stays.
+// bigint unsigned. A column of zerofill keeps its width, and with it its zeros.
 func Wide(typ string) string {
 	name, rest, _ := strings.Cut(strings.ToLower(strings.TrimSpace(typ)), " ")
-	name, _, _ = strings.Cut(name, "(") // int(11)
+	name, width, _ := strings.Cut(name, "(") // int(11)
 	switch name {
 	case "tinyint", "smallint", "mediumint", "int", "integer", "int2", "int4":
+		if strings.HasSuffix(rest, "zerofill") && width != "" {
+			return "bigint(" + width + " " + rest
+		}
 		return strings.TrimSpace("bigint " + rest)
 	}
 	return ""

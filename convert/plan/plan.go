@@ -62,7 +62,16 @@ type Table struct {
 	Key string `yaml:"key,omitempty"`
 	// Counter is what numbers Key now: auto_increment, serial, identity, identity always, or nothing.
 	Counter  string `yaml:"counter,omitempty"`
-	Sequence string `yaml:"sequence,omitempty"` // PostgreSQL: its name
+	Sequence string `yaml:"sequence,omitempty"` // PostgreSQL: its name, without the schema
+
+	// Block is how many numbers a session takes at a time, from Count on (MySQL). What a session leaves is lost. A
+	// statement with more rows than that may fail. Default: 1000, and 100 if the key is an INT, 10 for MEDIUMINT.
+	Block int `yaml:"block,omitempty"`
+	// Scatter lets such a statement go on with numbers further up instead: for programs that insert many rows with
+	// INSERT ... SELECT or LOAD DATA, and do not count on from LAST_INSERT_ID().
+	Scatter bool `yaml:"scatter,omitempty"`
+	// First is the limit: counted numbers are below, snow ids are not. Default: 2^40.
+	First int64 `yaml:"first,omitempty"`
 
 	// Columns are the ones that become wider. Wide are columns of the key and of foreign keys that are BIGINT already.
 	Columns []*Column `yaml:"columns,omitempty"`
@@ -108,5 +117,6 @@ type Described struct {
 	Title      string   `yaml:"title"`
 	Statements []string `yaml:"statements,omitempty"`
 	Blocks     string   `yaml:"blocks,omitempty"` // whom it blocks, and for how long
+	Gate       string   `yaml:"gate,omitempty"`   // what programs must do before it
 	Back       string   `yaml:"back"`             // until when it can be taken back
 }

@@ -44,7 +44,7 @@ func (p *Plan) Accept(certainty float64) (open []*Question) {
 }
 
 func (p *Plan) widen(t *Table, column string, q *Question) {
-	if q.Proposed == t.Name && slices.Equal(t.PrimaryKey, []string{column}) && t.Key == "" {
+	if isKey(t, column, q) && t.Key == "" {
 		t.Key = column
 	}
 	to := Wide(q.Type)
@@ -52,7 +52,7 @@ func (p *Plan) widen(t *Table, column string, q *Question) {
 		return
 	}
 	c := &Column{Name: column, Type: q.Type, To: to}
-	if q.Proposed != t.Name || !slices.Contains(t.PrimaryKey, column) {
+	if !isKey(t, column, q) {
 		c.Refers = q.Proposed
 	}
 	t.Columns = append(t.Columns, c)
@@ -63,8 +63,13 @@ func (p *Plan) widen(t *Table, column string, q *Question) {
 	}
 }
 
+// isKey reports whether a question is about the key of a table that no database counts.
+func isKey(t *Table, column string, q *Question) bool {
+	return q.Proposed == t.Name && slices.Equal(t.PrimaryKey, []string{column})
+}
+
 func (p *Plan) leave(t *Table, column string) {
-	if q := p.question(t.Name, column); q != nil && q.Proposed == t.Name && t.Key == column {
+	if q := p.question(t.Name, column); q != nil && isKey(t, column, q) && t.Key == column {
 		t.Key = ""
 	}
 	at := slices.IndexFunc(t.Columns, func(c *Column) bool { return c.Name == column })
@@ -77,9 +82,18 @@ func (p *Plan) leave(t *Table, column string) {
 	}
 	for _, child := range p.Tables {
 		for _, k := range child.ForeignKeys {
-			if i := slices.Index(k.RefColumns, column); k.Refers == t.Name && i >= 0 && i < len(k.Columns) {
+			i := slices.Index(k.RefColumns, column)
+			if k.Refers == t.Name && i >= 0 && i < len(k.Columns) && !p.follows(child, k.Columns[i]) {
 				p.leave(child, k.Columns[i])
 			}
 		}
 	}
+}
+
+// follows reports whether a foreign key of a column refers to one that becomes wider.
+func (p *Plan) follows(t *Table, column string) bool {
+	return slices.ContainsFunc(t.ForeignKeys, func(k *ForeignKey) bool {
+		i, parent := slices.Index(k.Columns, column), p.Table(k.Refers)
+		return i >= 0 && i < len(k.RefColumns) && parent != nil && parent.Column(k.RefColumns[i]) != nil
+	})
 }

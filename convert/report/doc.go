@@ -2,6 +2,7 @@
 // its steps, faults that a verification finds, and errors.
 //
 //	errors.go   what keeps a conversion from going on
+//	counters.go the same, for counters of MySQL and MariaDB
 //	event.go    what happens meanwhile
 //	status.go   how far it is
 //	fault.go    what a verification finds

@@ -5,6 +5,7 @@ type Kind string
 
 // The kinds of events.
 const (
+	Measures     Kind = "measures" // orphans are counted, before the first step
 	StepBegins   Kind = "step begins"
 	StepVerified Kind = "step verified"
 	StepUndone   Kind = "step undone"

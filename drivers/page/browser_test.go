@@ -119,7 +119,7 @@ func (b *browser) await(script string) {
 	_, err := chromedp.Run(b.ctx, chromedp.Poll[chromedp.Void](script, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(patience)))
 	if err != nil {
 		focus := evaluate[string](b, `document.activeElement.outerHTML.slice(0, 200)`)
-		b.t.Fatalf("%s: %v; the focus is on %s; the page shows %s", script, err, focus, b.text("body"))
+		b.t.Fatalf("%s: %v; the focus is on %s; the page shows %s", script, err, focus, b.text("#alarm"))
 	}
 }
 

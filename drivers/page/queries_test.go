@@ -48,7 +48,7 @@ func TestQueries(t *testing.T) {
 	var n atomic.Int64
 	db := sql.OpenDB(counting{connector, &n})
 	t.Cleanup(func() { _ = db.Close() })
-	handler, err := page.New([]page.Database{{DB: db, Dialect: d.dialect}}, page.Config{Every: 100 * time.Millisecond, Timeout: patience, Logger: slog.New(slog.DiscardHandler)})
+	handler, err := page.New([]page.Database{{DB: db, Dialect: d.dialect}}, page.Config{Every: 100 * time.Millisecond, Timeout: patience, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

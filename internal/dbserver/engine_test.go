@@ -29,7 +29,7 @@ func TestQuestions(t *testing.T) {
 				for _, use := range []Use{ForMigration, ForReading, ForLease, ForSegments} {
 					fmt.Fprintf(&b, "\n-- look at a session\n%s;\n", e.setMark(use, 1, true))
 					if use == ForLease {
-						fmt.Fprintf(&b, "\n-- look at a session of MariaDB\n%s;\n", e.setMark(use, 1, false))
+						fmt.Fprintf(&b, "\n-- look at a session of MariaDB\n%s;\n", e.lookAtOnce(use, 1))
 					}
 				}
 			}

@@ -99,14 +99,19 @@ func hasMovedMySQL(ctx context.Context, conn Queryer) (bool, error) {
 func checkMySQL(ctx context.Context, s *Session) error {
 	s.mark = 1 + rand.Int64N(1<<53)
 	oneByOne := s.engine.oneByOne && s.use != ForMigration
-	_, err := s.ExecContext(ctx, s.engine.setMark(s.use, s.mark, !oneByOne))
-	if err == nil && oneByOne {
-		return s.engine.checkTemporary(ctx, s)
+	var err error
+	if oneByOne {
+		err = s.engine.checkMariaDB(ctx, s)
+	} else {
+		_, err = s.ExecContext(ctx, s.engine.setMark(s.use, s.mark, true))
+	}
+	if err == nil || errors.Is(err, errTemporary) {
+		return err
 	}
 	if sqldialect.Code(err) == "1690" && s.use != ForMigration && !oneByOne {
 		// MariaDB has made temporary tables in this session. Are they in the way?
-		if _, err = s.ExecContext(ctx, s.engine.setMark(s.use, s.mark, false)); err == nil {
-			return s.engine.checkTemporary(ctx, s)
+		if err = s.engine.checkEach(ctx, s); err == nil || errors.Is(err, errTemporary) {
+			return err
 		}
 	}
 	code := sqldialect.Code(err)
@@ -145,18 +150,76 @@ func checkMySQL(ctx context.Context, s *Session) error {
 // errTemporary says that a temporary table hides one of the engine's.
 var errTemporary = fmt.Errorf("%w: a temporary table hides one of them", dberrors.ErrElsewhere)
 
-// checkTemporary returns errTemporary if one of the engine's tables is temporary in this session.
-func (e *Engine) checkTemporary(ctx context.Context, q Queryer) error {
-	for _, table := range e.tables {
+// checkMariaDB sets the mark, and returns errTemporary if one of the engine's tables is temporary in the session.
+func (e *Engine) checkMariaDB(ctx context.Context, s *Session) error {
+	err := e.checkAtOnce(ctx, s)
+	if sqldialect.Code(err) == "1064" { // what is on the way doesn't know statements in IF
+		err = e.checkEach(ctx, s)
+	}
+	return err
+}
+
+// checkAtOnce is checkMariaDB in one statement. Its results are the definitions of the tables.
+func (e *Engine) checkAtOnce(ctx context.Context, s *Session) error {
+	rows, err := s.QueryContext(ctx, e.lookAtOnce(s.use, s.mark)) //nolint:rowserrcheck // below
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	seen, hidden := 0, false
+	for more := true; more; more = rows.NextResultSet() {
+		for rows.Next() {
+			var name, text string
+			if err := rows.Scan(&name, &text); err != nil {
+				return err
+			}
+			seen++
+			hidden = hidden || isTemporary(text)
+		}
+	}
+	switch err := errors.Join(rows.Err(), rows.Close()); {
+	case err != nil:
+		return err
+	case hidden:
+		return errTemporary
+	case seen != len(e.tables): // a driver or a proxy that leaves out results
+		return e.checkEach(ctx, s)
+	}
+	return nil
+}
+
+// checkEach is checkMariaDB with a statement for the mark, and one for each table.
+func (e *Engine) checkEach(ctx context.Context, s *Session) error {
+	if _, err := s.ExecContext(ctx, e.setMark(s.use, s.mark, false)); err != nil {
+		return err
+	}
+	for _, look := range e.lookAtTables() {
 		var name, text string
-		if err := q.QueryRowContext(ctx, e.Qualify("SHOW CREATE TABLE "+table)).Scan(&name, &text); err != nil {
+		if err := s.QueryRowContext(ctx, look).Scan(&name, &text); err != nil {
 			return err
 		}
-		if strings.HasPrefix(text, "CREATE TEMPORARY") {
+		if isTemporary(text) {
 			return errTemporary
 		}
 	}
 	return nil
+}
+
+func isTemporary(definition string) bool { return strings.HasPrefix(definition, "CREATE TEMPORARY") }
+
+// lookAtTables returns a statement for each of the engine's tables that shows the definition of the one that the session
+// has.
+func (e *Engine) lookAtTables() []string {
+	all := make([]string, len(e.tables))
+	for i, table := range e.tables {
+		all[i] = e.Qualify("SHOW CREATE TABLE " + table)
+	}
+	return all
+}
+
+// lookAtOnce returns the statement of checkAtOnce. Proxies take one that starts with BEGIN for a transaction.
+func (e *Engine) lookAtOnce(use Use, mark int64) string {
+	return "IF 1 THEN " + e.setMark(use, mark, false) + "; " + strings.Join(e.lookAtTables(), "; ") + "; END IF"
 }
 
 // setMark returns the statement that sets the mark. With lone, MariaDB refuses a session that has made temporary

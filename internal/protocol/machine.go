@@ -126,7 +126,7 @@ const longestTimeout = 5 * time.Second
 // of the time between two renewals. It doubles after each request that took
 // longer; otherwise a slow database would never renew anything.
 func (m *Machine) Timeout() time.Duration {
-	return min(max(RenewEvery(m.window)/2, 500*time.Millisecond)<<m.late, longestTimeout)
+	return min(max(oftenEnough(m.window)/2, 500*time.Millisecond)<<m.late, longestTimeout)
 }
 
 // Hurry brings the next request forward, unless that request must not come too
@@ -187,7 +187,7 @@ func (m *Machine) abort(err error, out *Outcome) { m.step, out.Fatal = over, err
 func (m *Machine) restart(now Reading, after time.Duration) { m.next(readServer, now.Mono+after) }
 
 func (m *Machine) interval() time.Duration {
-	every := RenewEvery(m.window)
+	every := m.params.RenewEvery(m.window)
 	if m.params.Loss > 0 {
 		return m.params.MinRenew + m.jitter(m.params.MinRenew/5) // sooner is refused, and raises are bounded
 	}
@@ -210,9 +210,10 @@ func (m *Machine) jitter(d time.Duration) time.Duration {
 }
 
 // backoff grows with the failures in a row. While a window lasts, it grows to half of the time between two renewals:
-// otherwise all processes of a large fleet would ask a database several times a second when it is back.
+// otherwise all processes of a large fleet would ask a database several times a second when it is back. It is no longer
+// in a large namespace, so that all go on as soon after an outage.
 func (m *Machine) backoff(now Reading) time.Duration {
-	longest := min(max(2*time.Second, m.left(now)/10), max(RenewEvery(m.window)/2, 10*time.Millisecond))
+	longest := min(max(2*time.Second, m.left(now)/10), max(oftenEnough(m.window)/2, 10*time.Millisecond))
 	d := min(50*time.Millisecond<<min(m.failed, 9), longest)
 	return d/4 + m.jitter(d)
 }

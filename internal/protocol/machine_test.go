@@ -259,7 +259,7 @@ func TestWindowsReachTheNextRenewal(t *testing.T) {
 				if out.Retreat != 0 {
 					running = out.Retreat
 				}
-				latest := RenewEvery(window) * 6 / 5
+				latest := m.params.RenewEvery(window) * 6 / 5
 				if reached := m.params.TickAt(running + latest.Microseconds()); reached >= m.holding.Ceiling {
 					t.Errorf("ticks of %v, a window of %d, %v ahead: ids reach tick %d before the next renewal, and the window ends at %d", tick, ticks, ahead, reached, m.holding.Ceiling)
 				}

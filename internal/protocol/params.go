@@ -119,7 +119,7 @@ func (p *Params) Leasable(s State, ceiling, claimed int64) time.Time {
 }
 
 // Late returns how old the last renewal of a granted row is when its holder has missed two in a row.
-func (p *Params) Late() time.Duration { return 2*RenewEvery(p.Window) + time.Second }
+func (p *Params) Late() time.Duration { return 2*p.RenewEvery(p.Window) + time.Second }
 
 // LastTick returns the last tick of the layout.
 func (p *Params) LastTick() int64 { return 1<<p.Layout.Bits().Timestamp - 1 }
@@ -136,5 +136,19 @@ func (p *Params) LongestWindow() int64 {
 	return p.Ticks(max(p.Window, p.Pinned)) + p.Ticks(4*DefaultMaxSkew) + p.Ticks(Slack) + 1
 }
 
-// RenewEvery returns the time from one renewal of a window to the next, without jitter.
-func RenewEvery(window time.Duration) time.Duration { return min(30*time.Second, window/3) }
+// A namespace with more numbers than large renews less often.
+const large = 4096
+
+// RenewEvery returns the time from one renewal of a window to the next, without jitter. In a large namespace it is a
+// tenth of the window, from half a minute to a minute: thousands of processes are half the load, and nine tenths of
+// the window are still left when a renewal fails.
+func (p *Params) RenewEvery(window time.Duration) time.Duration {
+	every := oftenEnough(window)
+	if p.Workers > large {
+		every = max(every, min(time.Minute, window/10))
+	}
+	return every
+}
+
+// oftenEnough returns how often a window is renewed in a namespace that is not large.
+func oftenEnough(window time.Duration) time.Duration { return min(30*time.Second, window/3) }

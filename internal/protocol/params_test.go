@@ -73,3 +73,30 @@ func TestTicks(t *testing.T) {
 		t.Errorf("timeOf(MaxInt64) = %v", got)
 	}
 }
+
+// Large namespaces renew half as often, but never later than a third of the window.
+func TestRenewEvery(t *testing.T) {
+	for _, test := range []struct {
+		workers      int64
+		window, want time.Duration
+	}{
+		{1024, 10 * time.Minute, 30 * time.Second},
+		{1024, 24 * time.Hour, 30 * time.Second},
+		{4096, 10 * time.Minute, 30 * time.Second},
+		{4097, 10 * time.Minute, time.Minute},
+		{65_536, 24 * time.Hour, time.Minute},
+		{65_536, 7 * time.Minute, 42 * time.Second},
+		{65_536, 5 * time.Minute, 30 * time.Second},
+		{65_536, 30 * time.Second, 10 * time.Second},
+		{1024, 30 * time.Second, 10 * time.Second},
+		{65_536, 3 * time.Millisecond, time.Millisecond},
+	} {
+		p := Params{Workers: test.workers, Window: test.window}
+		if got := p.RenewEvery(test.window); got != test.want {
+			t.Errorf("%d numbers, a window of %v: got %v, want %v", test.workers, test.window, got, test.want)
+		}
+		if got, want := p.Late(), 2*test.want+time.Second; got != want {
+			t.Errorf("%d numbers, a window of %v: late after %v, want %v", test.workers, test.window, got, want)
+		}
+	}
+}

@@ -102,7 +102,7 @@ func (d *simDiff) compare(us int64) protocol.Request {
 		row.Ceiling = d.near(tick, 0, 0, m.Ticks(protocol.Slack), -m.Ticks(m.Grace), m.Ticks(m.Window))
 		row.Floor = d.near(row.Ceiling, 0, -m.Ticks(m.First), -m.Ticks(m.Window))
 		row.Claimed = d.near(ms, 0, -m.Probation.Milliseconds(), -m.Claim.Milliseconds(), -(m.Claim + m.Grace).Milliseconds())
-		row.Renewed = d.near(ms, 0, -m.MinRenew.Milliseconds(), -2*protocol.RenewEvery(m.Window).Milliseconds()-1000)
+		row.Renewed = d.near(ms, 0, -m.MinRenew.Milliseconds(), -2*m.RenewEvery(m.Window).Milliseconds()-1000)
 		row.Holder = "h"
 		if apt {
 			d.suit(row, q.Ask, tick, ms)

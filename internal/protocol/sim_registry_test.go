@@ -179,7 +179,7 @@ func (r *simRegistry) census(us int64) Reply {
 	var c Census
 	var all []int64
 	for _, row := range r.Rows {
-		late := (row.Renewed + 2*RenewEvery(t.Window).Milliseconds() + 1000) * 1000
+		late := (row.Renewed + 2*t.RenewEvery(t.Window).Milliseconds() + 1000) * 1000
 		if row.State == Claimed || row.State == Granted && t.TickAt(us) < row.Ceiling && us < late {
 			c.Live++
 		}

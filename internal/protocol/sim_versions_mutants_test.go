@@ -18,12 +18,12 @@ var simKeyMutants = []simKeyMutant{
 	{"a stale read is taken for a fresh one: a write compares what a member has that lags behind", 15, func(p *simPlan) {
 		p.flaws.keys.stale = 20 * time.Second
 	}},
-	{"a release whose reply is lost counts as failed", 32, func(p *simPlan) { p.flaws.goesOn = true }},
-	{"a release whose reply is lost is written again, as if the number were still its own", 99, func(p *simPlan) {
+	{"a release whose reply is lost counts as failed", 50, func(p *simPlan) { p.flaws.goesOn = true }},
+	{"a release whose reply is lost is written again, as if the number were still its own", 349, func(p *simPlan) {
 		p.flaws.keys.repeats, p.faults.message, p.faults.leave = true, 0.3, 5*time.Second
 	}},
 	{"a renewal whose reply is lost counts as done", 1, func(p *simPlan) { p.flaws.assumes = true }},
-	{"a number is its holder's as long as its key does not expire", 9, func(p *simPlan) { p.flaws.keys.expires = true }},
+	{"a number is its holder's as long as its key does not expire", 8, func(p *simPlan) { p.flaws.keys.expires = true }},
 	{"a key that has no history any more counts as one that never was", 3, func(p *simPlan) {
 		p.flaws.keys.forgets, p.faults.compact = true, 20*time.Second
 	}},
@@ -35,13 +35,13 @@ var simKeyMutants = []simKeyMutant{
 	{"a write does not compare the namespace's key", 9, func(p *simPlan) {
 		p.flaws.keys.unguarded, p.faults.astray = true, 0.1
 	}},
-	{"a write does not compare the row", 1, func(p *simPlan) { p.flaws.keys.blind = true }},
-	{"a write compares versions, which come back with a snapshot, and no values", 39, func(p *simPlan) {
+	{"a write does not compare the row", 3, func(p *simPlan) { p.flaws.keys.blind = true }},
+	{"a write compares versions, which come back with a snapshot, and no values", 31, func(p *simPlan) {
 		p.flaws.keys.versionOnly = true
 		p.restores()
 		p.faults.step = 0
 	}},
-	{"ids are made after the release was sent", 32, func(p *simPlan) { p.flaws.afterlife = true }},
+	{"ids are made after the release was sent", 136, func(p *simPlan) { p.flaws.afterlife = true }},
 }
 
 // draw returns the plan of the world of a seed, with the bug.

@@ -362,11 +362,12 @@ func workersShow(s *suite) {
 	h := sp.acquire(sqlsnow.LeaseConfig{Worker: pointer(uint64(1)), Holder: "pod-1"})
 	sp.set(2, "state = 3, holder = 'lane'")
 	sp.set(3, "state = 1, owner = ?, holder = 'pod-3', fence = 7, claimed_at_ms = ?", owner(), sp.time(now).UnixMilli())
-	got, err := sqlsnow.Workers(s.Context(), s.db, s.dialect, sp.ns.Name)
+	var got []sqlsnow.WorkerInfo
+	var err error
+	rows := sp.steady(func() { got, err = sqlsnow.Workers(s.Context(), s.db, s.dialect, sp.ns.Name) })
 	if err != nil || len(got) != 4 {
 		s.Fatalf("Workers: got %+v and %v, want 4 rows", got, err)
 	}
-	rows := sp.rows()
 	for i, state := range []sqlsnow.WorkerState{sqlsnow.Free, sqlsnow.Granted, sqlsnow.Reserved, sqlsnow.Claimed} {
 		g, r := got[i], rows[i]
 		if g.Worker != uint64(i) || g.State != state || g.Holder != r.holder || g.Fence != r.fence {

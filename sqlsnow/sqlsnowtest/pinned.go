@@ -96,7 +96,7 @@ func pinnedAfterClose(s *suite) {
 }
 
 func pinnedAfterCrash(s *suite) {
-	sp := s.space(sqlsnow.Namespace{})
+	sp := s.space(sqlsnow.Namespace{PinnedWindow: 5 * time.Minute})
 	pin := sqlsnow.LeaseConfig{Worker: pointer(uint64(2))}
 	h := sp.acquire(pin)
 	h.within()
@@ -105,12 +105,12 @@ func pinnedAfterCrash(s *suite) {
 	sp.age(2, 10*time.Second)
 	select {
 	case next := <-got:
-		s.Fatalf("got the number 20 s before its window ends: %+v", next)
+		s.Fatalf("got the number minutes before its window ends: %+v", next)
 	default:
 	}
 	aged := sp.row(2) // read before another process can take it
-	aged.ceiling -= sp.ticks(time.Minute)
-	sp.age(2, time.Minute)
+	aged.ceiling -= sp.ticks(6 * time.Minute)
+	sp.age(2, 6*time.Minute)
 	next := <-got
 	if next == nil {
 		return

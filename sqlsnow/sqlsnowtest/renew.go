@@ -84,11 +84,11 @@ func renewalRaises(s *suite) {
 		}
 		before = after
 	}
-	if got := h.Stats().Renewals - stats.Renewals; got != 10 {
+	// On a busy machine the lease has renewed by itself as well, and may do so now.
+	if got := int64(h.Stats().Renewals - stats.Renewals); got < 10 {
 		s.Errorf("Stats: got %d renewals, want 10", got)
-	}
-	if all.Load() != 10 || writes.Load() != 10 {
-		s.Errorf("10 renewals: got %d statements, %d of them writes, want 10", all.Load(), writes.Load())
+	} else if a, w := all.Load(), writes.Load(); a < got || a > got+1 || w != a {
+		s.Errorf("%d renewals: got %d statements, %d of them writes, want as many", got, a, w)
 	}
 	h.within()
 }
@@ -247,9 +247,10 @@ func unknownRenewal(s *suite) {
 		return err
 	})
 	h := sp.acquireOn(db, sqlsnow.LeaseConfig{})
-	stats, before := h.Stats(), h.held()
+	before := h.held()
 	sp.await("tick", func() bool { return sp.now() > before.ceiling-sp.ticks(sp.ns.Window) })
-	cut.Store(true)
+	cut.Store(true) // first, because the lease may renew by itself
+	stats := h.Stats()
 	err := h.Renew(s.Context())
 	s.wantIs("Renew", err, lost)
 	_ = wantAs[*sqlsnow.DatabaseError](s, "Renew", err)

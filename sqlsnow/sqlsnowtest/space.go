@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -281,7 +282,32 @@ func (s *suite) wantIs(call string, err, target error) {
 	}
 }
 
-// same checks that rows did not change.
+// unchanged checks that rows did not change, although leases of the clause may have renewed by themselves meanwhile.
+func (s *space) unchanged(what string, before []row) {
+	s.Helper()
+	got := s.rows()
+	for i := range min(len(got), len(before)) {
+		if r, was := &got[i], before[i]; was.state == granted && r.renewals > was.renewals && r.renewedAt >= was.renewedAt && r.ceiling >= was.ceiling {
+			r.renewals, r.renewedAt, r.ceiling = was.renewals, was.renewedAt, was.ceiling
+		}
+	}
+	s.same(what, got, before)
+}
+
+// steady calls look until no lease renewed by itself meanwhile, and returns the rows that look saw.
+func (s *space) steady(look func()) []row {
+	s.Helper()
+	for before := s.rows(); ; {
+		look()
+		after := s.rows()
+		if slices.Equal(before, after) {
+			return after
+		}
+		before = after
+	}
+}
+
+// same checks that rows did not change which no live lease has.
 func (s *space) same(what string, got, want any) {
 	s.Helper()
 	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {

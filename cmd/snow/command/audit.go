@@ -62,7 +62,7 @@ func (a *app) audit() *cobra.Command {
 			for _, l := range layouts.all {
 				cfg.Layouts = append(cfg.Layouts, l.layout)
 			}
-			r, err := audit.Run(c.Context(), db.DB, db.dialect, cfg)
+			r, err := audit.Run(c.Context(), db.DB, db.Dialect, cfg)
 			if err != nil {
 				return explain(err)
 			}

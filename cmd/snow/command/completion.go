@@ -34,13 +34,13 @@ func (a *app) completeFlags(c *cobra.Command) {
 	}
 	for flag, values := range map[string][]string{
 		"dialect": database.Dialects(), "leases-dialect": database.Dialects(), "layout": names, "format": {"decimal", "base32", "hex"},
-		"ids": {"snow", "offset", "dense"}, "restart": {"never", "yearly", "monthly", "daily"}, "list": {"ids", "left-out", "renamed"}, "do": {"schema", "namespace", "dry-run", "run", "verify"},
+		"ids": {"snow", "offset", "dense"}, "restart": {"never", "yearly", "monthly", "daily"}, "list": {"ids", "left-out", "renamed"}, "ready": {"count", "finish"}, "do": {"schema", "namespace", "dry-run", "run", "verify"},
 	} {
 		if c.Flags().Lookup(flag) != nil {
 			completeWith(c, flag, values...)
 		}
 	}
-	for _, flag := range []string{"dsn", "more-dsn", "leases", "target", "registry", "token"} {
+	for _, flag := range []string{"dsn", "more-dsn", "leases", "target", "registry", "token", "replica"} {
 		if c.Flags().Lookup(flag) != nil {
 			_ = c.RegisterFlagCompletionFunc(flag, completeSecret)
 		}

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/cmd/snow/internal/store"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -43,12 +43,6 @@ ZooKeeper zookeeper:// and the same`)
 	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "how long the database may take to answer at first")
 }
 
-// A connected is a database that answers.
-type connected struct {
-	*sql.DB
-	dialect sqlsnow.Dialect
-}
-
 // value returns what says where the DSN is.
 func (f *databaseFlags) value() string {
 	if f.dsn == "" && os.Getenv(defaultDSN) != "" {
@@ -58,7 +52,7 @@ func (f *databaseFlags) value() string {
 }
 
 // connect opens the database and others of the same product. They need not answer now.
-func (f *databaseFlags) connect(more []string) (all []*connected, err error) {
+func (f *databaseFlags) connect(more []string) (all []*store.Database, err error) {
 	defer func() {
 		if err != nil {
 			for _, db := range all {
@@ -79,9 +73,9 @@ func (f *databaseFlags) connect(more []string) (all []*connected, err error) {
 		if err != nil {
 			return all, err
 		}
-		all = append(all, &connected{db, at.Dialect})
-		if d := at.Dialect; d != all[0].dialect {
-			return all, &usageError{"snow", fmt.Errorf("%s: it is %v, and --dsn is %v: all are of one product", flag, d, all[0].dialect)}
+		all = append(all, &store.Database{DB: db, Dialect: at.Dialect})
+		if d := at.Dialect; d != all[0].Dialect {
+			return all, &usageError{"snow", fmt.Errorf("%s: it is %v, and --dsn is %v: all are of one product", flag, d, all[0].Dialect)}
 		}
 	}
 	return all, nil
@@ -101,7 +95,7 @@ func (f *databaseFlags) resolve(ctx context.Context, flag, value string) (*datab
 	return at, nil
 }
 
-func (f *databaseFlags) open(ctx context.Context) (*connected, error) {
+func (f *databaseFlags) open(ctx context.Context) (*store.Database, error) {
 	if f.timeout <= 0 {
 		return nil, &usageError{"snow", errors.New("--timeout: want more than 0s")}
 	}
@@ -113,7 +107,19 @@ func (f *databaseFlags) open(ctx context.Context) (*connected, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connected{db, at.Dialect}, nil
+	return &store.Database{DB: db, Dialect: at.Dialect}, nil
+}
+
+// openNumbers opens the store of worker numbers that the flags name.
+func (f *databaseFlags) openNumbers(ctx context.Context) (store.Store, error) {
+	if f.timeout <= 0 {
+		return nil, &usageError{"snow", errors.New("--timeout: want more than 0s")}
+	}
+	at, err := f.resolve(ctx, cmp.Or(f.flag, "--dsn"), f.value())
+	if err != nil {
+		return nil, err
+	}
+	return store.Open(ctx, at, f.access, f.timeout)
 }
 
 // explain adds what can be done about an error of package sqlsnow.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/cmd/snow/internal/store"
 	"github.com/shardsnow/snow/internal/timetext"
 )
 
@@ -37,7 +38,7 @@ func (a *app) fence() *cobra.Command {
 				return explain(err)
 			}
 			window := all[0].FencedFor()
-			d := done{Dialect: db.product(), Namespace: namespace, DryRun: confirm.dryRun}
+			d := done{Dialect: db.Product(), Namespace: namespace, DryRun: confirm.dryRun}
 			if confirm.dryRun {
 				d.Done = fmt.Sprintf("nothing was changed; %d worker numbers would be fenced, and new processes would wait for up to %v", all[0].Workers, window)
 				return a.print(d)
@@ -47,7 +48,7 @@ func (a *app) fence() *cobra.Command {
 			if err := confirm.ask(c.Context(), question); err != nil {
 				return err
 			}
-			if err := db.fence(c.Context(), namespace); err != nil {
+			if err := db.Fence(c.Context(), namespace); err != nil {
 				return explain(err)
 			}
 			until, err := lastLeasable(c, db, namespace)
@@ -65,7 +66,7 @@ func (a *app) fence() *cobra.Command {
 }
 
 // lastLeasable returns when all numbers can be leased, if nobody renews them.
-func lastLeasable(c *cobra.Command, db numberStore, namespace string) (last time.Time, err error) {
+func lastLeasable(c *cobra.Command, db store.Store, namespace string) (last time.Time, err error) {
 	all, err := db.Workers(c.Context(), namespace)
 	for _, w := range all {
 		if w.Leasable.After(last) {

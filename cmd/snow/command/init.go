@@ -32,7 +32,7 @@ func (a *app) init() *cobra.Command {
 				return err
 			}
 			defer db.Close()
-			err = db.init(c.Context(), ns)
+			err = db.Init(c.Context(), ns)
 			var field *snow.FieldError
 			switch {
 			case errors.As(err, &field):
@@ -47,7 +47,7 @@ func (a *app) init() *cobra.Command {
 				return explain(err)
 			}
 			return a.print(done{
-				Dialect: db.product(), Namespace: ns.Name,
+				Dialect: db.Product(), Namespace: ns.Name,
 				Done: fmt.Sprintf("it is there, with %d worker numbers and layout %s", all[0].Workers, all[0].Layout),
 			})
 		},

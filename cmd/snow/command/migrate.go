@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/cmd/snow/internal/store"
 	"github.com/shardsnow/snow/migrations"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -39,10 +40,10 @@ func (a *app) migrate() *cobra.Command {
 				return err
 			}
 			defer db.Close()
-			if err := sqlsnow.Migrate(c.Context(), db.DB, db.dialect); err != nil {
+			if err := sqlsnow.Migrate(c.Context(), db.DB, db.Dialect); err != nil {
 				return explain(err)
 			}
-			return a.print(done{Dialect: db.dialect.String(), Done: "the tables are there"})
+			return a.print(done{Dialect: db.Dialect.String(), Done: "the tables are there"})
 		},
 	}
 	c.Flags().BoolVar(&show, "print", false, "print the statements, and do nothing")
@@ -153,9 +154,9 @@ func (all shownMigrations) writeText(w io.Writer) {
 	}
 }
 
-func readMigrations(ctx context.Context, db *connected) (shownMigrations, error) {
+func readMigrations(ctx context.Context, db *store.Database) (shownMigrations, error) {
 	var tablesQuery, recordedQuery string
-	switch db.dialect {
+	switch db.Dialect {
 	case sqlsnow.MySQL:
 		tablesQuery = "SELECT 0, table_name, '' FROM information_schema.tables WHERE table_schema = DATABASE()"
 		recordedQuery = "SELECT version, name, DATE_FORMAT(applied_at, '%Y-%m-%dT%TZ') FROM snow_migrations ORDER BY version"
@@ -185,7 +186,7 @@ func readMigrations(ctx context.Context, db *connected) (shownMigrations, error)
 	} else {
 		rows = nil
 	}
-	known, err := migrationsOf(db.dialect)
+	known, err := migrationsOf(db.Dialect)
 	if err != nil {
 		return nil, err
 	}

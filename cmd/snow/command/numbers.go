@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/cmd/snow/internal/store"
 	"github.com/shardsnow/snow/sqlsnow/numbers"
 )
 
@@ -33,7 +34,7 @@ func (a *app) numbersList() *cobra.Command {
 				return err
 			}
 			defer db.Close()
-			all, err := numbers.List(c.Context(), db.DB, db.dialect)
+			all, err := numbers.List(c.Context(), db.DB, db.Dialect)
 			if err != nil {
 				return explain(err)
 			}
@@ -132,12 +133,12 @@ func (a *app) numbersRaise() *cobra.Command {
 			}
 			change := fmt.Sprintf("series %s, counter %s: the last number is %d and will be %d", printable(name), printable(scope), now.Last, max(now.Last, last))
 			if confirm.dryRun {
-				return a.print(done{Dialect: db.dialect.String(), Done: "nothing was changed; " + change, DryRun: true})
+				return a.print(done{Dialect: db.Dialect.String(), Done: "nothing was changed; " + change, DryRun: true})
 			}
-			if err := confirm.ask(c.Context(), fmt.Sprintf("%s, %s. Raise it?", db.dialect, change)); err != nil {
+			if err := confirm.ask(c.Context(), fmt.Sprintf("%s, %s. Raise it?", db.Dialect, change)); err != nil {
 				return err
 			}
-			if err := numbers.Raise(c.Context(), db.DB, db.dialect, name, scope, last); err != nil {
+			if err := numbers.Raise(c.Context(), db.DB, db.Dialect, name, scope, last); err != nil {
 				return explain(err)
 			}
 			now, err = numberOf(c, db, name, scope)
@@ -145,7 +146,7 @@ func (a *app) numbersRaise() *cobra.Command {
 				return fmt.Errorf("the counter is raised, but: %w", err)
 			}
 			return a.print(done{
-				Dialect: db.dialect.String(),
+				Dialect: db.Dialect.String(),
 				Done:    fmt.Sprintf("series %s, counter %s: the last number is %d (%s)", printable(name), printable(scope), now.Last, now.State),
 			})
 		},
@@ -159,8 +160,8 @@ func (a *app) numbersRaise() *cobra.Command {
 }
 
 // numberOf returns a counter, which is at 0 if there is none yet.
-func numberOf(c *cobra.Command, db *connected, name, scope string) (oneNumber, error) {
-	all, err := numbers.List(c.Context(), db.DB, db.dialect)
+func numberOf(c *cobra.Command, db *store.Database, name, scope string) (oneNumber, error) {
+	all, err := numbers.List(c.Context(), db.DB, db.Dialect)
 	if err != nil {
 		return oneNumber{}, explain(err)
 	}

@@ -27,7 +27,7 @@ func TestNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	_, err = numbers.OpenGapFree(t.Context(), db.DB, db.dialect, numbers.Config{Series: "invoices", Pattern: "INV-{yyyy}-{000000}", Restart: numbers.Yearly})
+	_, err = numbers.OpenGapFree(t.Context(), db.DB, db.Dialect, numbers.Config{Series: "invoices", Pattern: "INV-{yyyy}-{000000}", Restart: numbers.Yearly})
 	if err != nil {
 		t.Fatal(err)
 	}

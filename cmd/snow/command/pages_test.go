@@ -48,14 +48,14 @@ func TestCommandsAfterARestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	s, err := segments.Open(t.Context(), []*sql.DB{db.DB}, db.dialect, segments.Config{Tag: "orders", Logger: quiet()})
+	s, err := segments.Open(t.Context(), []*sql.DB{db.DB}, db.Dialect, segments.Config{Tag: "orders", Logger: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := numbers.OpenFast(t.Context(), db.DB, db.dialect, numbers.FastConfig{
+	if _, err := numbers.OpenFast(t.Context(), db.DB, db.Dialect, numbers.FastConfig{
 		Config: numbers.Config{Series: "tickets", Pattern: "T-{yyyy}-{000000}", Restart: numbers.Yearly},
 	}); err != nil {
 		t.Fatal(err)

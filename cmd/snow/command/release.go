@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardsnow/snow/cmd/snow/internal/store"
 	"github.com/shardsnow/snow/internal/census"
 	"github.com/shardsnow/snow/internal/timetext"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -46,7 +47,7 @@ func (a *app) release() *cobra.Command {
 				return err
 			}
 			defer db.Close()
-			d := done{Dialect: db.product(), Namespace: namespace}
+			d := done{Dialect: db.Product(), Namespace: namespace}
 			if d.Done, err = waitForNumber(c.Context(), db, namespace, worker, wait); err != nil {
 				return err
 			}
@@ -61,10 +62,10 @@ func (a *app) release() *cobra.Command {
 }
 
 // waitForNumber returns what to tell when a number is free, and a refusal if it is not or, with wait, never will be.
-func waitForNumber(ctx context.Context, db numberStore, namespace string, worker uint64, wait bool) (string, error) {
+func waitForNumber(ctx context.Context, db store.Store, namespace string, worker uint64, wait bool) (string, error) {
 	var first *sqlsnow.WorkerInfo
 	for {
-		now, err := clockOf(ctx, db)
+		now, err := store.Clock(ctx, db)
 		if err != nil {
 			return "", explain(err)
 		}
@@ -102,7 +103,7 @@ func waitForNumber(ctx context.Context, db numberStore, namespace string, worker
 	}
 }
 
-func readNumber(ctx context.Context, db numberStore, namespace string, worker uint64) (sqlsnow.WorkerInfo, error) {
+func readNumber(ctx context.Context, db store.Store, namespace string, worker uint64) (sqlsnow.WorkerInfo, error) {
 	all, err := db.Workers(ctx, namespace)
 	if err != nil {
 		return sqlsnow.WorkerInfo{}, explain(err)

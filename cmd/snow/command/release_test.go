@@ -30,7 +30,7 @@ func TestRelease(t *testing.T) {
 	t.Cleanup(func() { _ = db.Close() })
 	hold := func(namespace string) *sqlsnow.Lease {
 		t.Helper()
-		lease, err := sqlsnow.Acquire(t.Context(), db.DB, db.dialect, sqlsnow.LeaseConfig{Namespace: namespace, Holder: "shop-1", Logger: quiet()})
+		lease, err := sqlsnow.Acquire(t.Context(), db.DB, db.Dialect, sqlsnow.LeaseConfig{Namespace: namespace, Holder: "shop-1", Logger: quiet()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestRelease(t *testing.T) {
 	want(1, `"snow init" makes a namespace`, "release -namespace nix -worker 1")
 	want(0, "worker 3 is free", "release -namespace shop -worker 3")
 
-	if _, err := sqlsnow.Reserve(t.Context(), db.DB, db.dialect, "shop", "import"); err != nil {
+	if _, err := sqlsnow.Reserve(t.Context(), db.DB, db.Dialect, "shop", "import"); err != nil {
 		t.Fatal(err)
 	}
 	want(3, "worker 3 is reserved for import", "release -namespace shop -worker 3 -wait")

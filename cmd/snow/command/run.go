@@ -70,7 +70,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
 	root.PersistentPreRun = func(c *cobra.Command, _ []string) { namespaceFromEnvironment(c) }
-	root.AddCommand(a.id(), a.opaque(), a.layout(), a.migrate(), a.init(), a.workers(), a.fence(), a.release(), a.segments(), a.numbers(), a.sql(), a.audit(), a.merge(), a.serve(), a.version(), a.man())
+	root.AddCommand(a.id(), a.opaque(), a.layout(), a.migrate(), a.init(), a.workers(), a.fence(), a.release(), a.segments(), a.numbers(), a.sql(), a.audit(), a.merge(), a.convert(), a.serve(), a.version(), a.man())
 	a.completeFlags(root)
 	return root
 }

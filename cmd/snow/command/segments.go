@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
+	"github.com/shardsnow/snow/cmd/snow/internal/store"
 	"github.com/shardsnow/snow/sqlsnow/segments"
 )
 
@@ -34,7 +35,7 @@ func (a *app) segmentsShow() *cobra.Command {
 				return err
 			}
 			defer db.Close()
-			rows, err := segments.Counters(c.Context(), db.DB, db.dialect)
+			rows, err := segments.Counters(c.Context(), db.DB, db.Dialect)
 			if err != nil {
 				return explain(err)
 			}
@@ -121,19 +122,19 @@ func (a *app) segmentsRaise() *cobra.Command {
 			}
 			change := fmt.Sprintf("tag %s: the next number is %d (%s) and will be above %d", tag, now.Next, now.State, max(id, now.Next-1))
 			if confirm.dryRun {
-				return a.print(done{Dialect: db.dialect.String(), Done: "nothing was changed; " + change, DryRun: true})
+				return a.print(done{Dialect: db.Dialect.String(), Done: "nothing was changed; " + change, DryRun: true})
 			}
-			if err := confirm.ask(c.Context(), fmt.Sprintf("%s, %s. Raise it?", db.dialect, change)); err != nil {
+			if err := confirm.ask(c.Context(), fmt.Sprintf("%s, %s. Raise it?", db.Dialect, change)); err != nil {
 				return err
 			}
-			if err := segments.Raise(c.Context(), db.DB, db.dialect, tag, id); err != nil {
+			if err := segments.Raise(c.Context(), db.DB, db.Dialect, tag, id); err != nil {
 				return explain(err)
 			}
 			now, err = counterOf(c, db, tag)
 			if err != nil {
 				return fmt.Errorf("the counter is raised, but: %w", err)
 			}
-			return a.print(done{Dialect: db.dialect.String(), Done: fmt.Sprintf("tag %s: the next number is %d (%s)", tag, now.Next, now.State)})
+			return a.print(done{Dialect: db.Dialect.String(), Done: fmt.Sprintf("tag %s: the next number is %d (%s)", tag, now.Next, now.State)})
 		},
 	}
 	c.Flags().StringVar(&tag, "tag", "", "`TAG` of the numbers")
@@ -144,8 +145,8 @@ func (a *app) segmentsRaise() *cobra.Command {
 }
 
 // counterOf returns the counter of a tag.
-func counterOf(c *cobra.Command, db *connected, tag string) (shownCounter, error) {
-	all, err := segments.Counters(c.Context(), db.DB, db.dialect)
+func counterOf(c *cobra.Command, db *store.Database, tag string) (shownCounter, error) {
+	all, err := segments.Counters(c.Context(), db.DB, db.Dialect)
 	if err != nil {
 		return shownCounter{}, explain(err)
 	}

@@ -29,7 +29,7 @@ func TestSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	s, err := segments.Open(t.Context(), []*sql.DB{db.DB}, db.dialect, segments.Config{Tag: "orders", Logger: quiet()})
+	s, err := segments.Open(t.Context(), []*sql.DB{db.DB}, db.Dialect, segments.Config{Tag: "orders", Logger: quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestSegments(t *testing.T) {
 	want(2, "want an id in decimal", "segments raise -tag orders -above x")
 	want(0, "will be above 5000000", "segments raise -tag orders -above 5000000 -dry-run")
 	want(4, "not confirmed", "segments raise -tag orders -above 5000000")
-	if c, err := segments.Counters(t.Context(), db.DB, db.dialect); err != nil || len(c) != 1 || c[0].Next >= 5_000_000 {
+	if c, err := segments.Counters(t.Context(), db.DB, db.Dialect); err != nil || len(c) != 1 || c[0].Next >= 5_000_000 {
 		t.Fatalf("raised without a confirmation: %+v, %v", c, err)
 	}
 	want(0, "the next number is 5000001 (open)", "segments raise -tag orders -above 5000000 -yes")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shardsnow/snow/cmd/snow/internal/database"
 	"github.com/shardsnow/snow/cmd/snow/internal/service"
+	"github.com/shardsnow/snow/cmd/snow/internal/store"
 )
 
 const aboutServe = `Give ids to programs in any language, over HTTP:
@@ -97,22 +98,22 @@ func (a *app) runService(c *cobra.Command, f *serveFlags) error {
 // open opens the database, or the databases of --segments. Some of them may not answer now: segments go on with the
 // others.
 func (f *serveFlags) open(ctx context.Context) (all []service.Database, err error) {
-	var dbs []*connected
+	var dbs []*store.Database
 	if len(f.more) == 0 {
-		store, err := f.db.openNumbers(ctx)
+		numbers, err := f.db.openNumbers(ctx)
 		if err != nil {
 			return nil, err
 		}
-		db, ok := store.(*connected)
+		db, ok := numbers.(*store.Database)
 		if !ok {
-			return []service.Database{{Numbers: store, Name: store.product(), Host: store.host()}}, nil
+			return []service.Database{{Numbers: numbers, Name: numbers.Product(), Host: numbers.Host()}}, nil
 		}
-		dbs = []*connected{db}
+		dbs = []*store.Database{db}
 	} else if dbs, err = f.db.connect(f.more); err != nil {
 		return nil, err
 	}
 	for _, db := range dbs {
-		all = append(all, service.Database{DB: db.DB, Dialect: db.dialect, Numbers: db})
+		all = append(all, service.Database{DB: db.DB, Dialect: db.Dialect, Numbers: db})
 	}
 	return all, nil
 }

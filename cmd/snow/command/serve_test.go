@@ -331,7 +331,7 @@ func TestServeFlags(t *testing.T) {
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			// for flags that are taken although they are wrong
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
 			var out strings.Builder
 			a := &app{Streams: Streams{In: strings.NewReader(""), Out: &out, Err: &out}, now: time.Now}

@@ -173,17 +173,17 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 			defer db.Close()
 			home := db // of the namespace
 			if leases.dsn != "" {
-				leases.timeout, leases.otherwise = flags.timeout, strings.ToLower(db.dialect.String())
+				leases.timeout, leases.otherwise = flags.timeout, strings.ToLower(db.Dialect.String())
 				if home, err = leases.open(c.Context()); err != nil {
 					return err
 				}
 				defer home.Close()
 			}
-			all, err := sqlsnow.Namespaces(c.Context(), home.DB, home.dialect, namespace)
+			all, err := sqlsnow.Namespaces(c.Context(), home.DB, home.Dialect, namespace)
 			if err != nil {
 				return explain(err)
 			}
-			d := done{Dialect: db.dialect.String(), Namespace: namespace, DryRun: confirm.dryRun}
+			d := done{Dialect: db.Dialect.String(), Namespace: namespace, DryRun: confirm.dryRun}
 			if confirm.dryRun {
 				d.Done = fmt.Sprintf("nothing was changed; %s, for ids of %v. Whether the server allows it was not tried", change, all[0].Layout)
 				return a.print(d)
@@ -191,8 +191,8 @@ func (a *app) sqlMaking(use, short, long, change string, do func(context.Context
 			if err := confirm.ask(c.Context(), fmt.Sprintf("%s, namespace %s: %s. Do it?", d.Dialect, namespace, change)); err != nil {
 				return err
 			}
-			worker, err := do(c.Context(), db.DB, db.dialect, functions.Config{
-				Namespace: namespace, Datacenter: datacenter, Move: move, Leases: home.DB, LeasesDialect: home.dialect,
+			worker, err := do(c.Context(), db.DB, db.Dialect, functions.Config{
+				Namespace: namespace, Datacenter: datacenter, Move: move, Leases: home.DB, LeasesDialect: home.Dialect,
 			})
 			if err != nil {
 				return explain(err)

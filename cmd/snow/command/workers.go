@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardsnow/snow/cmd/snow/internal/store"
 	"github.com/shardsnow/snow/cmd/snow/internal/terminal"
 	"github.com/shardsnow/snow/internal/census"
 	"github.com/shardsnow/snow/sqlsnow"
@@ -106,7 +107,7 @@ func (f *workersFlags) run(ctx context.Context) error {
 }
 
 // watchAll shows the numbers until ctx ends, on a terminal always in the same place.
-func (f *workersFlags) watchAll(ctx context.Context, db numberStore) error {
+func (f *workersFlags) watchAll(ctx context.Context, db store.Store) error {
 	ticker := time.NewTicker(f.every)
 	defer ticker.Stop()
 	for {
@@ -152,7 +153,7 @@ type workersResult interface {
 	found(states []string) int // how many numbers are in these states
 }
 
-func (f *workersFlags) read(ctx context.Context, db numberStore) (workersResult, error) {
+func (f *workersFlags) read(ctx context.Context, db store.Store) (workersResult, error) {
 	if f.namespace != "" {
 		return f.readWorkers(ctx, db, f.namespace)
 	}
@@ -176,9 +177,9 @@ func (f *workersFlags) read(ctx context.Context, db numberStore) (workersResult,
 	return all, nil
 }
 
-func (f *workersFlags) readWorkers(ctx context.Context, db numberStore, namespace string) (shownWorkers, error) {
+func (f *workersFlags) readWorkers(ctx context.Context, db store.Store, namespace string) (shownWorkers, error) {
 	// The clock is read first, so that what was renewed since is not taken for late.
-	now, err := clockOf(ctx, db)
+	now, err := store.Clock(ctx, db)
 	if err != nil {
 		return shownWorkers{}, err
 	}

@@ -47,13 +47,13 @@ func (j *Job) Back(ctx context.Context) error {
 // undo takes a step back.
 func (w *worker) undo(ctx context.Context, seq int) error {
 	step := &w.Steps[seq]
-	if err := w.setState(ctx, w.o, seq, report.Undoing); err != nil {
+	if err := w.setState(ctx, seq, report.Undoing); err != nil {
 		return err
 	}
 	if err := w.again(ctx, step.Undo, seq); err != nil {
 		return &report.StepError{Step: step.Name, At: "undo", Err: err}
 	}
-	if err := w.setState(ctx, w.o, seq, report.Waiting); err != nil {
+	if err := w.setState(ctx, seq, report.Waiting); err != nil {
 		return err
 	}
 	delete(w.states, step.Name)

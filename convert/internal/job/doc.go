@@ -5,6 +5,7 @@
 //	job.go        the one loop over them: gates, questions, verification
 //	back.go       the way back
 //	status.go     how far it is
+//	look.go       steps that are verified again
 //	state.go      what is stored
 //	compare.go    in what two plans differ
 //	owner.go      one run at a time, and the end of all sessions of the one before

@@ -55,7 +55,7 @@ func (mysqlEngine) sql(text string) string { return text }
 func (mysqlEngine) tables() []string {
 	const kind = " ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 	return []string{
-		`CREATE TABLE IF NOT EXISTS snow_convert_run (id INT PRIMARY KEY, plan LONGTEXT NOT NULL, fence BIGINT NOT NULL,
+		`CREATE TABLE IF NOT EXISTS snow_convert_run (id INT PRIMARY KEY, plan LONGTEXT NOT NULL, baseline LONGTEXT NOT NULL, fence BIGINT NOT NULL,
 			holder VARCHAR(255) NOT NULL, begun DATETIME(6) NOT NULL)` + kind,
 		`CREATE TABLE IF NOT EXISTS snow_convert_steps (name VARCHAR(255) PRIMARY KEY, seq INT NOT NULL, state VARCHAR(20) NOT NULL,
 			gate INT NOT NULL, position LONGTEXT NOT NULL, done_rows BIGINT NOT NULL, of_rows BIGINT NOT NULL,
@@ -121,7 +121,7 @@ func (postgresEngine) sql(text string) string {
 
 func (postgresEngine) tables() []string {
 	return []string{
-		`CREATE TABLE IF NOT EXISTS snow_convert_run (id INT PRIMARY KEY, plan TEXT NOT NULL, fence BIGINT NOT NULL,
+		`CREATE TABLE IF NOT EXISTS snow_convert_run (id INT PRIMARY KEY, plan TEXT NOT NULL, baseline TEXT NOT NULL, fence BIGINT NOT NULL,
 			holder TEXT NOT NULL, begun TIMESTAMPTZ NOT NULL)`,
 		`CREATE TABLE IF NOT EXISTS snow_convert_steps (name TEXT PRIMARY KEY, seq INT NOT NULL, state TEXT NOT NULL,
 			gate INT NOT NULL, position TEXT NOT NULL, done_rows BIGINT NOT NULL, of_rows BIGINT NOT NULL,

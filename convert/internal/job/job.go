@@ -20,6 +20,9 @@ type Job struct {
 	Plan    string // what the steps depend on, as JSON
 	Steps   []Step
 
+	// Baseline measures the database before the first step. What it returns is kept. It may be nil.
+	Baseline func(context.Context, *sql.DB) (string, error)
+
 	Holder   string
 	Lease    time.Duration
 	Throttle Throttle
@@ -74,7 +77,7 @@ func (j *Job) GateNames() (names []string) {
 // A worker does steps as long as it is the owner.
 type worker struct {
 	*Job
-	o      *owner
+	*owner
 	db     *sql.DB // of sessions that the next owner ends
 	gauge  *gauge
 	states map[string]*stored
@@ -92,7 +95,7 @@ func (j *Job) work(ctx context.Context, do func(context.Context, *worker) error,
 	}
 	db := sql.OpenDB(&connector{j.DB, o})
 	db.SetMaxIdleConns(64) // a session is entered in a table before it is used
-	w := &worker{Job: j, o: o, db: db, gauge: &gauge{Throttle: j.Throttle, dialect: j.Dialect, e: e, db: db}}
+	w := &worker{Job: j, owner: o, db: db, gauge: &gauge{Throttle: j.Throttle, dialect: j.Dialect, e: e, db: db}}
 	err = w.begin(own)
 	if err == nil {
 		err = do(own, w)
@@ -108,12 +111,12 @@ func (j *Job) work(ctx context.Context, do func(context.Context, *worker) error,
 
 // begin reads what is stored, and compares the plan.
 func (w *worker) begin(ctx context.Context) error {
-	plan, states, err := load(ctx, w.o.lock, w.o.e)
+	plan, states, err := load(ctx, w.db, w.e)
 	if err != nil {
 		return fmt.Errorf("read the job's state: %w", err)
 	}
 	w.states = states
-	if err := w.enterPlan(ctx, w.o, plan); err != nil {
+	if err := w.enterPlan(ctx, plan); err != nil {
 		return err
 	}
 	for name := range states {
@@ -143,23 +146,23 @@ func (w *worker) run(seq int) *Run {
 	step := &w.Steps[seq]
 	at := w.state(step)
 	done, of := at.done, at.of
-	w.o.progress(step.Name, done, of)
+	w.progress(step.Name, done, of)
 	r := &Run{DB: w.db, Position: at.position}
 	tell := func(e report.Event) {
 		e.Step, e.Title = step.Name, step.Title
 		w.tell(e)
 	}
 	r.Store = func(ctx context.Context, tx *sql.Tx, position string) error {
-		if err := w.o.check(ctx, tx, w.o.lockRow()); err != nil {
+		if err := w.check(ctx, tx, w.lockRow()); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, w.o.e.sql(storeSQL), position, done, of, step.Name)
+		_, err := tx.ExecContext(ctx, w.e.sql(storeSQL), position, done, of, step.Name)
 		return err
 	}
-	r.Check = func(ctx context.Context) error { return w.o.check(ctx, w.db, "") }
+	r.Check = func(ctx context.Context) error { return w.check(ctx, w.db, "") }
 	r.Wait = func(ctx context.Context, rows, about int64) error {
 		done, of = rows, about
-		w.o.progress(step.Name, done, of)
+		w.progress(step.Name, done, of)
 		tell(report.Event{Kind: report.Progress, Done: done, Of: of})
 		return w.gauge.wait(ctx, tell)
 	}
@@ -169,6 +172,9 @@ func (w *worker) run(seq int) *Run {
 // Run does the steps up to the next gate, or to the end.
 func (j *Job) Run(ctx context.Context) error {
 	return j.work(ctx, func(ctx context.Context, w *worker) error {
+		if err := w.measure(ctx); err != nil {
+			return err
+		}
 		for seq := range w.Steps {
 			if err := w.forward(ctx, seq); err != nil {
 				return err
@@ -179,6 +185,22 @@ func (j *Job) Run(ctx context.Context) error {
 		}
 		return nil
 	}, nil)
+}
+
+// measure keeps the baseline before the first step.
+func (w *worker) measure(ctx context.Context) error {
+	if w.Baseline == nil || len(w.states) > 0 {
+		return nil
+	}
+	w.tell(report.Event{Kind: report.Measures})
+	text, err := w.Baseline(ctx, w.db)
+	if err != nil {
+		return fmt.Errorf("measure the database: %w", err)
+	}
+	return w.transaction(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, w.e.sql("UPDATE snow_convert_run SET baseline = ? WHERE id = 1"), text)
+		return err
+	})
 }
 
 // isLast reports whether Until is the step, or its phase if the next step is of another one.
@@ -205,7 +227,7 @@ func (w *worker) forward(ctx context.Context, seq int) error {
 		if !slices.Contains(w.Gates, name) {
 			return &report.GateError{Gate: name, Step: step.Name, What: step.Gate}
 		}
-		if err := w.openGate(ctx, w.o, seq); err != nil {
+		if err := w.openGate(ctx, seq); err != nil {
 			return err
 		}
 	}
@@ -215,19 +237,19 @@ func (w *worker) forward(ctx context.Context, seq int) error {
 		}
 	}
 	w.tell(report.Event{Kind: report.StepBegins, Step: step.Name, Title: step.Title, Back: step.Back})
-	if err := w.setState(ctx, w.o, seq, report.Doing); err != nil {
+	if err := w.setState(ctx, seq, report.Doing); err != nil {
 		return err
 	}
 	if err := w.again(ctx, step.Do, seq); err != nil {
 		return &report.StepError{Step: step.Name, At: "do", Err: err}
 	}
-	if err := w.setState(ctx, w.o, seq, report.Done); err != nil {
+	if err := w.setState(ctx, seq, report.Done); err != nil {
 		return err
 	}
 	if err := w.again(ctx, step.Verify, seq); err != nil {
 		return &report.StepError{Step: step.Name, At: "verify", Err: err}
 	}
-	if err := w.setState(ctx, w.o, seq, report.Verified); err != nil {
+	if err := w.setState(ctx, seq, report.Verified); err != nil {
 		return err
 	}
 	w.tell(report.Event{Kind: report.StepVerified, Step: step.Name, Title: step.Title})
@@ -251,7 +273,7 @@ func (w *worker) again(ctx context.Context, do func(context.Context, *Run) error
 		if err := pause(ctx, time.Duration(try)*w.Throttle.Every); err != nil {
 			return err
 		}
-		_, states, err := load(ctx, w.o.lock, w.o.e) // for the position
+		_, states, err := load(ctx, w.db, w.e) // for the position
 		if err != nil {
 			return err
 		}

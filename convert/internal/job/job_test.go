@@ -7,10 +7,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -107,8 +105,13 @@ func fillChunk(ctx context.Context, r *Run, table string, at int) error {
 
 // fake returns a job of three steps, with a gate before the last.
 func fake(t testing.TB, d sqldialect.Dialect, dsn string) *Job {
+	t.Helper()
+	return fakeOf(d, open(t, d, dsn))
+}
+
+func fakeOf(d sqldialect.Dialect, db *sql.DB) *Job {
 	j := &Job{
-		DB: open(t, d, dsn), Dialect: d, Plan: `{"Tables":[{"Name":"a"}]}`, Holder: "test", Lease: time.Minute,
+		DB: db, Dialect: d, Plan: `{"Tables":[{"Name":"a"}]}`, Holder: "test", Lease: time.Minute,
 		Throttle: Throttle{MostLag: -1, MostBusy: -1, Every: time.Millisecond},
 		Steps:    []Step{fill("a", Widen), fill("b", Widen), fill("c", Count)},
 	}
@@ -308,12 +311,3 @@ func TestCancel(t *testing.T) {
 		}
 	})
 }
-
-func TestMain(m *testing.M) {
-	if dsn := os.Getenv("SNOW_TEST_JOB"); dsn != "" {
-		os.Exit(child(strings.TrimPrefix(dsn, "mysql ")))
-	}
-	os.Exit(m.Run())
-}
-
-func child(string) int { return 1 }

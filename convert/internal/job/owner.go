@@ -24,15 +24,15 @@ const mainLock = 0
 // server has rolled back what they did. A session is entered in a table, then takes a lock by which it is found,
 // and then reads the fence. So either the new owner finds it, or it finds the new fence.
 type owner struct {
-	db    *sql.DB
 	e     engine
 	place string
 	lease time.Duration
 	who   string
 	fence int64
 
-	lock    *sql.Conn // has mainLock
-	session int64     // its number
+	// lock is the session that has mainLock. A session takes one statement at a time: while beat works, nothing else uses it.
+	lock    *sql.Conn
+	session int64 // its number
 
 	mu       sync.Mutex
 	step     string
@@ -45,7 +45,7 @@ type owner struct {
 
 // own takes the lock and raises the fence. The context that it returns ends when the lock is lost.
 func own(ctx context.Context, db *sql.DB, e engine, who string, lease time.Duration, tell func(report.Event)) (_ context.Context, _ *owner, err error) {
-	o := &owner{db: db, e: e, who: who, lease: lease, session: rand.Int64N(1<<62) + 1, stop: make(chan struct{}), gone: make(chan struct{})}
+	o := &owner{e: e, who: who, lease: lease, session: rand.Int64N(1<<62) + 1, stop: make(chan struct{}), gone: make(chan struct{})}
 	if o.lock, err = db.Conn(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -75,39 +75,39 @@ func own(ctx context.Context, db *sql.DB, e engine, who string, lease time.Durat
 	return ctx, o, nil
 }
 
+// deathTime is how long the server may take to notice that a process has died, and to end the session with its lock.
+const deathTime = 3 * time.Second
+
 // take takes the lock, from a silent owner as well.
 func (o *owner) take(ctx context.Context, tell func(report.Event)) error {
-	got, err := o.e.lock(ctx, o.lock, o.place, mainLock)
-	if err != nil {
-		return fmt.Errorf("take the lock: %w", err)
-	}
-	until := int64(math.MaxInt64)
-	if !got {
-		held, fence, err := o.holder(ctx)
+	began := time.Now()
+	for {
+		got, err := o.e.lock(ctx, o.lock, o.place, mainLock)
 		if err != nil {
-			return err
-		}
-		if held.Since < o.lease {
-			return held
-		}
-		until = fence // and no faster run, which may have the lock by now
-		tell(report.Event{Kind: report.TakesOver, Why: fmt.Sprintf("%q has been silent for %v", held.Holder, held.Since.Round(time.Second))})
-	}
-	// Sessions of a process that has died may still be at a statement, and have locks that the next statement waits for.
-	if err := o.evict(ctx, until, tell); err != nil {
-		return err
-	}
-	if !got {
-		if got, err = o.e.lock(ctx, o.lock, o.place, mainLock); err != nil {
 			return fmt.Errorf("take the lock: %w", err)
 		}
-		if !got { // another run was faster
-			held, _, err := o.holder(ctx)
-			if err != nil {
+		if got {
+			break
+		}
+		held, fence, err := o.holder(ctx)
+		switch {
+		case err != nil:
+			return err
+		case held.Since > o.lease:
+			tell(report.Event{Kind: report.TakesOver, Why: fmt.Sprintf("%q has been silent for %v", held.Holder, held.Since.Round(time.Second))})
+			if err := o.evict(ctx, fence, tell); err != nil {
 				return err
 			}
+		case time.Since(began) > deathTime:
 			return held
 		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	// Sessions of a process that has died may still be at a statement, and have locks that the next statement waits for.
+	if err := o.evict(ctx, math.MaxInt64, tell); err != nil {
+		return err
 	}
 	if err := o.raise(ctx); err != nil {
 		return fmt.Errorf("raise the fence: %w", err)
@@ -117,7 +117,7 @@ func (o *owner) take(ctx context.Context, tell func(report.Event)) error {
 
 // raise raises the fence, and enters the owner.
 func (o *owner) raise(ctx context.Context) error {
-	insert := o.e.inserted("INSERT INTO snow_convert_run (id, plan, fence, holder, begun) VALUES (1, '', 0, '', " + o.e.now() + ")")
+	insert := o.e.inserted("INSERT INTO snow_convert_run (id, plan, baseline, fence, holder, begun) VALUES (1, '', '', 0, '', " + o.e.now() + ")")
 	if _, err := o.lock.ExecContext(ctx, insert); err != nil {
 		return err
 	}

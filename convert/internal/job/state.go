@@ -50,12 +50,12 @@ func load(ctx context.Context, q querier, e engine) (plan string, states map[str
 func isMissing(d sqldialect.Dialect, err error) bool { return d.Classify(err) == sqldialect.NoTable }
 
 // enterPlan stores the plan of the first run, or compares it with the one that is there.
-func (j *Job) enterPlan(ctx context.Context, o *owner, stored string) error {
+func (w *worker) enterPlan(ctx context.Context, stored string) error {
 	if stored == "" {
-		_, err := o.lock.ExecContext(ctx, o.e.sql("UPDATE snow_convert_run SET plan = ? WHERE id = 1 AND fence = ?"), j.Plan, o.fence)
+		_, err := w.db.ExecContext(ctx, w.e.sql("UPDATE snow_convert_run SET plan = ? WHERE id = 1 AND fence = ?"), w.Plan, w.fence)
 		return err
 	}
-	differences, err := compare(stored, j.Plan)
+	differences, err := compare(stored, w.Plan)
 	if err != nil {
 		return fmt.Errorf("compare the plan with the stored one: %w", err)
 	}
@@ -66,34 +66,34 @@ func (j *Job) enterPlan(ctx context.Context, o *owner, stored string) error {
 }
 
 // setState stores the state of a step, if the owner still is one.
-func (j *Job) setState(ctx context.Context, o *owner, seq int, state report.State) error {
-	insert := o.e.inserted("INSERT INTO snow_convert_steps (name, seq, state, gate, position, done_rows, of_rows) VALUES (?, ?, 'waiting', 0, '', 0, 0)")
-	step := &j.Steps[seq]
-	return o.transaction(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, o.e.sql(insert), step.Name, seq); err != nil {
+func (w *worker) setState(ctx context.Context, seq int, state report.State) error {
+	insert := w.e.inserted("INSERT INTO snow_convert_steps (name, seq, state, gate, position, done_rows, of_rows) VALUES (?, ?, 'waiting', 0, '', 0, 0)")
+	step := &w.Steps[seq]
+	return w.transaction(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, w.e.sql(insert), step.Name, seq); err != nil {
 			return err
 		}
 		times := ""
 		switch state {
 		case report.Doing:
-			times = ", ended = NULL, begun = COALESCE(begun, " + o.e.now() + ")"
+			times = ", ended = NULL, begun = COALESCE(begun, " + w.e.now() + ")"
 		case report.Done, report.Verified:
-			times = ", ended = " + o.e.now()
+			times = ", ended = " + w.e.now()
 		case report.Waiting:
 			times = ", gate = 0, begun = NULL, ended = NULL, position = '', done_rows = 0, of_rows = 0"
 		}
-		_, err := tx.ExecContext(ctx, o.e.sql("UPDATE snow_convert_steps SET state = ?"+times+" WHERE name = ?"), string(state), step.Name)
+		_, err := tx.ExecContext(ctx, w.e.sql("UPDATE snow_convert_steps SET state = ?"+times+" WHERE name = ?"), string(state), step.Name)
 		return err
 	})
 }
 
 // openGate stores that programs have done what the gate of a step says.
-func (j *Job) openGate(ctx context.Context, o *owner, seq int) error {
-	if err := j.setState(ctx, o, seq, report.Waiting); err != nil {
+func (w *worker) openGate(ctx context.Context, seq int) error {
+	if err := w.setState(ctx, seq, report.Waiting); err != nil {
 		return err
 	}
-	return o.transaction(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, o.e.sql("UPDATE snow_convert_steps SET gate = 1 WHERE name = ?"), j.Steps[seq].Name)
+	return w.transaction(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, w.e.sql("UPDATE snow_convert_steps SET gate = 1 WHERE name = ?"), w.Steps[seq].Name)
 		return err
 	})
 }
@@ -109,13 +109,13 @@ func (o *owner) lockRow() string {
 	return " FOR SHARE"
 }
 
-// transaction does something in the owner's session, in a transaction that keeps the fence.
-func (o *owner) transaction(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := o.lock.BeginTx(ctx, nil)
+// transaction does something in a transaction that keeps the fence.
+func (w *worker) transaction(ctx context.Context, do func(*sql.Tx) error) error {
+	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	err = o.check(ctx, tx, o.lockRow())
+	err = w.check(ctx, tx, w.lockRow())
 	if err == nil {
 		err = do(tx)
 	}

@@ -107,8 +107,8 @@ func (c *carrier) compare(ctx context.Context, q querier, r *relation, k *chunk)
 	return nil
 }
 
-// counter returns the number that AUTO_INCREMENT gives next, or 0 if there is none.
-func counter(ctx context.Context, q querier, table string) (uint64, error) {
+// nextNumber returns the number that AUTO_INCREMENT gives next, or 0 if there is none.
+func nextNumber(ctx context.Context, q querier, table string) (uint64, error) {
 	text, err := definition(ctx, q, table)
 	if err != nil {
 		return 0, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/convert/internal/job"
+	"github.com/shardsnow/snow/convert/internal/mysql/restate"
 )
 
 // roundRows is how many entries of each list a round takes. Writers are held when windowRows are left, or after
@@ -185,14 +186,17 @@ func (c *carrier) inWindow(ctx context.Context) error {
 			}
 		}
 	}
-	if c.name != backward().name {
-		return nil
-	}
 	for _, r := range c.world {
 		for _, event := range events() {
+			if c.name != backward().name {
+				continue
+			}
 			if err := c.s.exec(ctx, "DROP TRIGGER IF EXISTS "+quote(triggerName(c.listed, event, r.name))); err != nil {
 				return err
 			}
+		}
+		if err := restate.Table(ctx, c.s, r.name); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -200,11 +204,11 @@ func (c *carrier) inWindow(ctx context.Context) error {
 
 // carryCounter lifts the target's AUTO_INCREMENT counter to the source's. After that, repeated inserts lift it.
 func (c *carrier) carryCounter(ctx context.Context, r *relation) error {
-	from, err := counter(ctx, c.s, r.name)
+	from, err := nextNumber(ctx, c.s, r.name)
 	if err != nil {
 		return err
 	}
-	to, err := counter(ctx, c.s, c.to(r.name))
+	to, err := nextNumber(ctx, c.s, c.to(r.name))
 	if err != nil || from <= to {
 		return err
 	}

@@ -62,6 +62,12 @@ func (p *proposer) why(t *plan.Table) (reasons []string) {
 		reasons = append(reasons, "it has no primary key")
 	}
 	if p.dialect != sqldialect.MySQL {
+		if s.Partition != "" {
+			reasons = append(reasons, "it is partitioned")
+		}
+		if len(s.Heirs) > 0 {
+			reasons = append(reasons, "tables inherit from it: "+strings.Join(s.Heirs, ", "))
+		}
 		return reasons
 	}
 	if s.Engine != "InnoDB" {
@@ -78,6 +84,8 @@ func (p *proposer) why(t *plan.Table) (reasons []string) {
 	for _, o := range s.Outside {
 		if o.Inward {
 			reasons = append(reasons, fmt.Sprintf("%s refers to it from another database", o.Other))
+		} else {
+			reasons = append(reasons, fmt.Sprintf("it refers to %s in another database", o.Other))
 		}
 	}
 	return reasons

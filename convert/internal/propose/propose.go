@@ -19,19 +19,27 @@ type proposer struct {
 	found   *mergeplan.Plan
 	plan    *plan.Plan
 	all     []*plan.Table // with the ones that do not change
+
+	barredColumns map[string]map[string]bool // that should become wider and can't, by table
 }
 
 // Plan returns the plan for a database. What merge found in it may be decided or not.
 func Plan(d sqldialect.Dialect, s *schema.Schema, found *mergeplan.Plan) *plan.Plan {
 	p := &proposer{
-		dialect: d, schema: s, found: found,
-		plan: &plan.Plan{Version: plan.Version, Dialect: d.String(), Server: s.Product + " " + s.Version, Guards: s.Elsewhere},
+		dialect: d, schema: s, found: found, barredColumns: map[string]map[string]bool{},
+		plan: &plan.Plan{Version: plan.Version, Dialect: d.String(), Server: s.Product + " " + s.Version, Guards: s.Elsewhere, Notes: slices.Clone(s.Notes)},
 	}
 	p.tables()
 	p.widen()
 	p.ask()
+	for _, t := range p.all {
+		p.wide(t)
+		p.sort(t)
+	}
 	p.groups()
 	p.order()
+	p.notes()
+	p.programs()
 	return p.plan
 }
 
@@ -44,7 +52,12 @@ func (p *proposer) tables() {
 		}
 		t := &plan.Table{Name: s.Name, PrimaryKey: m.PrimaryKey, Method: plan.None, Rows: s.Rows, Bytes: s.Bytes}
 		if c := counter(s, m.PrimaryKey); c != nil {
-			t.Key, t.Counter, t.Sequence = c.Column, c.Kind, c.Sequence
+			t.Counter, t.Sequence = c.Kind, c.Sequence
+			if !c.Hidden { // programs can't give it ids
+				t.Key = c.Column
+			}
+		} else if len(s.Counted) > 0 && p.dialect == sqldialect.MySQL {
+			t.Counter = s.Counted[0].Kind // it needs a guard
 		}
 		for _, k := range m.ForeignKeys {
 			t.ForeignKeys = append(t.ForeignKeys, &plan.ForeignKey{
@@ -74,16 +87,25 @@ func (p *proposer) table(name string) *plan.Table {
 	return nil
 }
 
-// counter returns what numbers the rows of a table: the counter of a column of the primary key, or else the first.
+// counter returns what numbers the rows of a table: the counter of a column of the primary key, or else the first. Beside
+// a primary key of one integer another column does not number the rows.
 func counter(s *schema.Table, primaryKey []string) *schema.Counter {
 	at := slices.IndexFunc(s.Counted, func(c schema.Counter) bool { return slices.Contains(primaryKey, c.Column) })
-	if at < 0 && len(s.Counted) > 0 {
+	if at < 0 && len(s.Counted) > 0 && !isInteger(s, primaryKey) {
 		at = 0
 	}
 	if at < 0 {
 		return nil
 	}
 	return &s.Counted[at]
+}
+
+func isInteger(s *schema.Table, primaryKey []string) bool {
+	if len(primaryKey) != 1 {
+		return false
+	}
+	c := s.Column(primaryKey[0])
+	return c != nil && (plan.Wide(c.Type) != "" || plan.IsWide(c.Type))
 }
 
 // action returns an action of a foreign key as plans have it.
@@ -94,14 +116,22 @@ func action(s string) string {
 	return s
 }
 
-// widen adds the keys, and the columns of foreign keys that refer to columns that become wider. It goes on until there
-// is nothing more: such columns may be referred to themselves.
+// widen adds the keys, and the columns of foreign keys that refer to columns that become wider: such columns may be
+// referred to themselves. A key that can't become wider is none.
 func (p *proposer) widen() {
 	for _, t := range p.all {
-		if t.Key != "" {
-			p.add(t, t.Key, "")
+		if t.Key == "" {
+			continue
+		}
+		if p.add(t, t.Key, ""); p.barredColumns[t.Name][t.Key] {
+			t.Key = ""
 		}
 	}
+	p.followAll()
+}
+
+// followAll widens the columns of foreign keys, until there is nothing more.
+func (p *proposer) followAll() {
 	for changed := true; changed; {
 		changed = false
 		for _, t := range p.all {
@@ -109,9 +139,6 @@ func (p *proposer) widen() {
 				changed = p.follow(t, k) || changed
 			}
 		}
-	}
-	for _, t := range p.all {
-		p.wide(t)
 	}
 }
 
@@ -144,11 +171,26 @@ func (p *proposer) add(t *plan.Table, name, refers string) bool {
 		return false
 	}
 	s := p.schema.Table(t.Name).Column(name)
-	if s == nil || s.Generated != "" || plan.Wide(s.Type) == "" {
+	if s == nil || plan.Wide(s.Type) == "" {
+		return false
+	}
+	if p.barred(t, name) != "" {
+		if p.barredColumns[t.Name] == nil {
+			p.barredColumns[t.Name] = map[string]bool{}
+		}
+		p.barredColumns[t.Name][name] = true
 		return false
 	}
 	t.Columns = append(t.Columns, &plan.Column{Name: name, Type: s.Type, To: plan.Wide(s.Type), Refers: refers})
 	return true
+}
+
+// sort puts the columns of a table into their order.
+func (p *proposer) sort(t *plan.Table) {
+	at := func(c *plan.Column) int {
+		return slices.IndexFunc(p.schema.Table(t.Name).Columns, func(s schema.Column) bool { return s.Name == c.Name })
+	}
+	slices.SortFunc(t.Columns, func(a, b *plan.Column) int { return at(a) - at(b) })
 }
 
 // wide notes the columns of the key and of foreign keys that are wide already.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shardsnow/snow/internal/testkit/fuse"
 	"github.com/shardsnow/snow/internal/testkit/testscale"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
@@ -33,11 +34,11 @@ func Crash(t *testing.T, e Engine, i, n uint64) {
 
 // dieOften runs processes that die at later and later statements, until one comes to its end, and returns how many
 // died. After each of them it calls dead, if that is not nil.
-func dieOften(t testing.TB, target *sql.DB, first int, step func(left int) int, run func(f *fuse, dying *sql.DB) error, dead func()) (died int) {
+func dieOften(t testing.TB, target *sql.DB, first int, step func(left int) int, run func(f *fuse.Fuse, dying *sql.DB) error, dead func()) (died int) {
 	t.Helper()
 	for left := first; ; left += step(left) {
-		f := &fuse{left: left, done: died%2 == 1}
-		dying := f.pool(target)
+		f := &fuse.Fuse{Left: left, Done: died%2 == 1}
+		dying := f.Pool(target)
 		err := run(f, dying)
 		if err := dying.Close(); err != nil {
 			t.Fatal(err)
@@ -45,7 +46,7 @@ func dieOften(t testing.TB, target *sql.DB, first int, step func(left int) int, 
 		if err == nil {
 			return died
 		}
-		if !errors.Is(err, errBlown) {
+		if !errors.Is(err, fuse.ErrBlown) {
 			t.Fatalf("the process that was to die at statement %d: %v", left, err)
 		}
 		died++
@@ -83,7 +84,7 @@ func crash(t *testing.T, e Engine, seed uint64, again bool) {
 		Namespace: namespace, ChunkRows: 20 + w.random.IntN(40), Writers: 1 + w.random.IntN(3), WithoutForeignKeys: w.tight, PackRows: w.packRows, Lease: time.Hour,
 	}
 	refused := false
-	died := dieOften(t, target, 1, func(left int) int { return testscale.Of(1+left/4, 1) }, func(_ *fuse, dying *sql.DB) error {
+	died := dieOften(t, target, 1, func(left int) int { return testscale.Of(1+left/4, 1) }, func(_ *fuse.Fuse, dying *sql.DB) error {
 		m, err := merge.New(e.Dialect, dying, sources, p, cfg)
 		if err != nil {
 			return err
@@ -155,11 +156,11 @@ func (c *counters) chain() {
 	p = c.plan(0, m12, asia)
 	target := empty(p)
 	inherited := map[int64]bool{}
-	died := dieOften(c.T, target, 1, func(int) int { return 1 }, func(f *fuse, dying *sql.DB) error {
-		f.unlit = true
+	died := dieOften(c.T, target, 1, func(int) int { return 1 }, func(f *fuse.Fuse, dying *sql.DB) error {
+		f.Unlit = true
 		m, err := merge.New(c.Dialect, dying, []merge.Source{m12, asia}, p, merge.Config{Events: func(e report.Event) {
 			if e.Phase == "inherit" {
-				f.light()
+				f.Light()
 			}
 		}})
 		if err != nil {

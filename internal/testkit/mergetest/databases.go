@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/internal/testkit/fuse"
 	"github.com/shardsnow/snow/internal/testkit/testscale"
 	"github.com/shardsnow/snow/merge"
 	"github.com/shardsnow/snow/merge/plan"
@@ -287,7 +288,7 @@ func (r *realms) shorten() {
 
 // crash runs processes that die at later and later statements, until one comes to the end.
 func (r *realms) crash() {
-	died := dieOften(r, r.target.db, 3, func(left int) int { return 1 + left/3 }, func(_ *fuse, dying *sql.DB) error {
+	died := dieOften(r, r.target.db, 3, func(left int) int { return 1 + left/3 }, func(_ *fuse.Fuse, dying *sql.DB) error {
 		found, err := r.merge(dying).Run(r.Context())
 		if err == nil && len(found.Assertions) != 2 {
 			r.Errorf("assertions: %+v", found.Assertions)

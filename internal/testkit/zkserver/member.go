@@ -40,6 +40,9 @@ type Member struct {
 // Addr returns the address for clients.
 func (m *Member) Addr() string { return m.addr }
 
+// Pid returns the id of the process of a member that runs.
+func (m *Member) Pid() int { return m.cmd.Process.Pid }
+
 func (m *Member) data() string   { return filepath.Join(m.dir, "data") }
 func (m *Member) config() string { return filepath.Join(m.dir, "zoo.cfg") }
 func (m *Member) log() string    { return filepath.Join(m.dir, "log") }
@@ -154,7 +157,11 @@ func (m *Member) Wipe(tb testing.TB) {
 // libfaketime.
 func (m *Member) RestartAt(tb testing.TB, offset time.Duration) {
 	tb.Helper()
-	m.environ = []string{"LD_PRELOAD=" + faker(tb), fmt.Sprintf("FAKETIME=%+ds", int64(offset/time.Second)), "FAKETIME_DONT_FAKE_MONOTONIC=1"}
+	m.environ = []string{
+		"LD_PRELOAD=" + faker(tb), fmt.Sprintf("FAKETIME=%+ds", int64(offset/time.Second)), "FAKETIME_DONT_FAKE_MONOTONIC=1",
+		// Java waits by the monotonic clock. Without this, every wait of a thread with a limit would end at once.
+		"FAKETIME_FORCE_MONOTONIC_FIX=0",
+	}
 	m.Restart(tb)
 }
 

@@ -13,14 +13,13 @@ import (
 	"testing"
 )
 
-// What make test skips because it takes long, make test-long runs. It runs nothing that there isn't.
-func TestLongJobsAreAll(t *testing.T) {
+// everyTest calls f for the tests of all folders.
+func everyTest(t *testing.T, f func(folder string, test *ast.FuncDecl)) {
+	t.Helper()
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := 0
-	all := map[string][]string{} // tests of folders
 	err = filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
@@ -38,17 +37,29 @@ func TestLongJobsAreAll(t *testing.T) {
 			if !ok || !strings.HasPrefix(test.Name.Name, "Test") || test.Name.Name == "TestMain" {
 				continue
 			}
-			all[folder] = append(all[folder], test.Name.Name)
-			if needsLong(test) {
-				if found++; !slices.ContainsFunc(longJobs, func(j job) bool { return j.covers(folder, test.Name.Name) }) {
-					t.Errorf("%s: %s is skipped by make test, and no long job runs it", folder, test.Name.Name)
-				}
-			}
+			f(folder, test)
 		}
 		return nil
 	})
-	if err != nil || found < 5 {
-		t.Errorf("found %d tests that take long, %v; want more", found, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What make test skips because it takes long, make test-long runs. It runs nothing that there isn't.
+func TestLongJobsAreAll(t *testing.T) {
+	found := 0
+	all := map[string][]string{} // tests of folders
+	everyTest(t, func(folder string, test *ast.FuncDecl) {
+		all[folder] = append(all[folder], test.Name.Name)
+		if needsLong(test) {
+			if found++; !slices.ContainsFunc(longJobs, func(j job) bool { return j.covers(folder, test.Name.Name) }) {
+				t.Errorf("%s: %s is skipped by make test, and no long job runs it", folder, test.Name.Name)
+			}
+		}
+	})
+	if found < 5 {
+		t.Errorf("found %d tests that take long; want more", found)
 	}
 	for _, j := range longJobs {
 		for _, name := range regexp.MustCompile(`Test\w+`).FindAllString(j.pattern(), -1) {
@@ -60,6 +71,48 @@ func TestLongJobsAreAll(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What -before-long leaves out, make test-long runs, and with the race detector if the usual job does.
+func TestBeforeLong(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs, err := modules(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual, err := usual(root, dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	everyTest(t, func(folder string, test *ast.FuncDecl) {
+		for _, j := range usual {
+			pkg := strings.TrimSuffix(module+filepath.ToSlash(folder), "/.")
+			if !slices.Contains(j.args, pkg) || !j.chooses(test.Name.Name) || j.beforeLong().chooses(test.Name.Name) {
+				continue
+			}
+			left++
+			if !slices.ContainsFunc(longJobs, func(l job) bool { return (l.races() || !j.races()) && l.covers(folder, test.Name.Name) }) {
+				t.Errorf("%s: %s is left out, and no long job runs it", folder, test.Name.Name)
+			}
+		}
+	})
+	if left < 20 {
+		t.Errorf("%d tests are left out, want more", left)
+	}
+}
+
+// chooses reports whether a job runs a test of its packages.
+func (j job) chooses(test string) bool {
+	for _, arg := range j.args {
+		if pattern, ok := strings.CutPrefix(arg, "-skip="); ok && regexp.MustCompile(pattern).MatchString(test) {
+			return false
+		}
+	}
+	return j.pattern() == "" || regexp.MustCompile(j.pattern()).MatchString(test)
 }
 
 // needsLong reports whether a test skips itself, or is a suite that skips some of its tests.
@@ -81,14 +134,4 @@ func (j job) covers(folder, test string) bool {
 		dir := filepath.Join(j.dir, below)
 		return dir == folder || all && strings.HasPrefix(folder, dir+"/")
 	}) && regexp.MustCompile(j.pattern()).MatchString(test)
-}
-
-// pattern returns the names of tests that a job runs.
-func (j job) pattern() string {
-	for _, arg := range j.args {
-		if pattern, ok := strings.CutPrefix(arg, "-run="); ok {
-			return pattern
-		}
-	}
-	return ""
 }

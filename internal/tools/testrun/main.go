@@ -1,5 +1,6 @@
 // Command testrun runs the tests of every module of the repository, even if one fails, and prints a summary. With
 // -long it runs the tests that take long instead: hundreds of kills, random databases, long simulations. With
+// -before-long it leaves out the tests of which -long does more, for those who run both. With
 // -servers it runs the tests of databases on newer servers than the system's, and SNOW_TEST_SERVERS may choose
 // among them.
 //
@@ -27,11 +28,12 @@ import (
 
 func main() {
 	long := flag.Bool("long", false, "run the tests that take long")
+	before := flag.Bool("before-long", false, "leave out the tests of which -long does more")
 	newer := flag.Bool("servers", false, "run the tests of databases on MySQL, newer MariaDB and PostgreSQL, poolers and Galera")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	test := func() (bool, error) { return run(ctx, os.Stdout, *long) }
+	test := func() (bool, error) { return run(ctx, os.Stdout, kind{long: *long, beforeLong: *before}) }
 	if *newer {
 		test = func() (bool, error) {
 			root, err := os.Getwd()
@@ -61,7 +63,13 @@ const (
 	templates = "templates"
 )
 
-func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
+// A kind says which tests are run: the usual ones by default.
+type kind struct {
+	long       bool // those that take long
+	beforeLong bool // the usual ones, without those of which the long ones do more
+}
+
+func run(ctx context.Context, w io.Writer, k kind) (failed bool, err error) {
 	root, err := os.Getwd()
 	if err != nil {
 		return false, err
@@ -71,16 +79,21 @@ func run(ctx context.Context, w io.Writer, long bool) (failed bool, err error) {
 		return false, err
 	}
 	jobs, most := longJobs, longOnce
-	if !long {
+	if !k.long {
 		most = atOnce
 		if jobs, err = usual(root, modules); err != nil {
 			return false, err
 		}
 	}
-	if err := announce(w, root, modules, long); err != nil {
+	if k.beforeLong {
+		for i := range jobs {
+			jobs[i] = jobs[i].beforeLong()
+		}
+	}
+	if err := announce(w, root, modules, k.long); err != nil {
 		return false, err
 	}
-	if err := install(root, w, long); err != nil {
+	if err := install(root, w, k.long); err != nil {
 		return false, err
 	}
 	temp, folder, err := folders(root)
@@ -143,24 +156,41 @@ type job struct {
 	args []string // of go test
 }
 
-// apart are packages that have jobs of their own. Most run without the race detector, which takes twice the time: they find
-// nothing with it that other tests do not. The goroutines of a merge run with it in random worlds that are merged, killed and
-// resumed, in the tests of merge's rooms, and in tests of several writers in make test-long. The contracts of leases and
-// segments run with it on MariaDB. On PostgreSQL and SQLite all of them run the same code, and functions of SQL run in
-// servers. Two jobs of one package wait for databases most of the time.
+// apart are jobs of some packages of a module. Most run without the race detector, which takes two to four times the
+// processor: they have one goroutine, or find nothing with it that other tests do not. Scattered statements of GORM and
+// the checks of models run with it in gormsnow and gormsnow/route. The goroutines of a merge run with it in random worlds,
+// in the tests of merge's rooms, and in tests of several writers in make test-long. The contracts of leases and segments
+// run with it on MariaDB. On PostgreSQL and SQLite all of them run the same code, and functions of SQL run in servers. Two
+// jobs of one package wait for databases most of the time.
 var apart = []job{
+	{".", []string{"-run=" + oneGoroutine, rootPackage}},
+	{".", []string{"-race", "-skip=" + oneGoroutine, rootPackage}},
+	{".", []string{"-p=3", "-parallel=4", module + "docs", module + "internal/protocol", module + "internal/testkit/dbtest", module + "internal/tools/release", module + "internal/tools/releasecheck", module + "internal/tools/testrun"}},
 	{"drivers", []string{"-run=OnPostgreSQL$", module + "drivers/merge"}},
 	{"drivers", []string{"-skip=OnPostgreSQL$", module + "drivers/merge"}},
-	{"drivers", []string{"-p=3", "-parallel=4", module + "drivers/functions", module + "drivers/lease", module + "drivers/segment"}},
+	{"drivers", []string{
+		"-p=3", "-parallel=4", module + "drivers/functions", module + "drivers/lease", module + "drivers/segment",
+		module + "drivers/gormcheck", module + "drivers/grants", module + "drivers/lookup", module + "drivers/outbox", module + "drivers/route", module + "drivers/sharding",
+	}},
 	{"internal/testkit/etcdtest", []string{module + "internal/testkit/etcdtest"}},
-	{"internal/testkit/mergetest", []string{"-race", "-run=^(TestRandom|TestCrash)", module + "internal/testkit/mergetest"}},
-	{"internal/testkit/mergetest", []string{"-skip=^(TestRandom|TestCrash)", module + "internal/testkit/mergetest"}},
-	{"merge", []string{module + "merge"}},
+	{"internal/testkit/mergetest", []string{"-race", "-run=^TestRandom", module + "internal/testkit/mergetest"}},
+	{"internal/testkit/mergetest", []string{"-skip=^TestRandom", module + "internal/testkit/mergetest"}},
+	{"merge", []string{"-p=3", "-parallel=4", module + "merge", module + "merge/plan", module + "merge/report"}},
+	{"cmd/snow", []string{"-p=3", module + "cmd/snow/internal/audit", module + "cmd/snow/internal/layoutfit"}},
 	{"examples/merge-servers", []string{module + "examples/merge-servers"}},
 }
 
-// module begins the import path of every package.
-const module = "github.com/shardsnow/snow/"
+// withoutRace are modules whose tests run without the race detector: they measure, or have one goroutine.
+var withoutRace = []string{"bench", "examples/edges"}
+
+// The import path of the root begins the one of every package.
+const (
+	rootPackage = "github.com/shardsnow/snow"
+	module      = rootPackage + "/"
+)
+
+// oneGoroutine are the tests of the root that take the processor for long and have one goroutine.
+const oneGoroutine = "^(TestBetweenAgreesWithOracle|TestGeneratorAgreesWithModel|TestWallClockIsSeenUnderLoad)$"
 
 // slowest are the modules whose tests take longest. They come first, so that nothing waits for them in the end.
 var slowest = []string{".", "drivers", "internal/testkit/mergetest", "merge", "examples/merge-servers", "cmd/snow"}
@@ -185,7 +215,11 @@ func usual(root string, modules []string) (jobs []job, err error) {
 			rest = slices.DeleteFunc(rest, func(pkg string) bool { return slices.Contains(named, pkg) })
 		}
 		if len(rest) > 0 {
-			jobs = append(jobs, job{dir, append([]string{"-race", "-p=3", "-parallel=4", "-timeout=45m"}, rest...)})
+			args := []string{"-p=3", "-parallel=4", "-timeout=45m"}
+			if !slices.Contains(withoutRace, dir) {
+				args = append(args, "-race")
+			}
+			jobs = append(jobs, job{dir, append(args, rest...)})
 		}
 	}
 	return jobs, nil
@@ -218,7 +252,7 @@ const plainSQLite = "-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false
 // program.
 func (j job) run(ctx context.Context, root, folder, temp string, all *results, env ...string) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-vet=off"}, j.args...)...)
-	if slices.Contains(j.args, "-race") {
+	if j.races() {
 		cmd.Args = slices.Insert(cmd.Args, 2, plainSQLite)
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -248,7 +282,9 @@ func (j job) run(ctx context.Context, root, folder, temp string, all *results, e
 		_ = cmd.Process.Kill()
 		return err
 	}
-	if err := cmd.Wait(); err != nil {
+	err = cmd.Wait()
+	all.used(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime())
+	if err != nil {
 		all.ended(j, said.Name(), err)
 	}
 	return nil

@@ -44,6 +44,7 @@ type results struct {
 
 	mu               sync.Mutex
 	passed, packages int
+	processors       time.Duration // that jobs have used, with their servers
 	failures         []failure
 	skipped          map[string]int    // by reason
 	output           map[name][]string // of tests that have not ended
@@ -158,6 +159,13 @@ func (all *results) ended(j job, said string, err error) {
 	all.failures = append(all.failures, failure{j, j.dir, "", firstOf(first, err.Error()), said})
 }
 
+// used records how long a job has used processors.
+func (all *results) used(d time.Duration) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.processors += d
+}
+
 // broke records a job whose tests could not be run.
 func (all *results) broke(j job, err error) {
 	all.mu.Lock()
@@ -248,7 +256,7 @@ const most = 6 // failures in a summary of about ten lines
 // sumUp prints a summary, and reports whether anything failed.
 func (all *results) sumUp(took time.Duration) (failed bool) {
 	w := all.w
-	fmt.Fprintf(w, "\n%d packages in %v. Logs: %s\n", all.packages, took.Round(time.Second), logs)
+	fmt.Fprintf(w, "\n%d packages in %v, %v of processors. Logs: %s\n", all.packages, took.Round(time.Second), all.processors.Round(time.Second), logs)
 	for i, f := range all.failures {
 		if i == most {
 			fmt.Fprintf(w, "FAIL  %d more: grep -- '--- FAIL' %s/*.log\n", len(all.failures)-most, logs)

@@ -147,8 +147,9 @@ func runServers(ctx context.Context, w io.Writer, root string) (failed bool, err
 	}
 	group.Wait()
 	tabulate(w, cells, time.Since(begin))
-	passed, skipped, failures := 0, 0, 0
+	passed, skipped, failures, processors := 0, 0, 0, time.Duration(0)
 	for _, c := range cells {
+		processors += c.processors
 		passed += c.passed
 		skipped += c.skips()
 		failures += len(c.failures)
@@ -158,7 +159,7 @@ func runServers(ctx context.Context, w io.Writer, root string) (failed bool, err
 		names = append(names, s.name+" "+versionOf(s, versions))
 	}
 	fmt.Fprintln(w, "servers:", strings.Join(names, ", "))
-	fmt.Fprintf(w, "%d passed, %d failed, %d skipped\n", passed, failures, skipped)
+	fmt.Fprintf(w, "%d passed, %d failed, %d skipped, %v of processors\n", passed, failures, skipped, processors.Round(time.Second))
 	return failures > 0, ctx.Err()
 }
 

@@ -48,7 +48,7 @@ func TestPageFitsAPhone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "frames.html"), []byte("<style>iframe { border: 0 }</style>"+frames+script), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	// As root, Chromium has no sandbox. It loads the pages of this test only.
 	shown, err := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",

@@ -1,4 +1,5 @@
-package mergetest
+// Package fuse lets a program end, as far as its database can tell, without ending the process.
+package fuse
 
 import (
 	"context"
@@ -8,63 +9,65 @@ import (
 	"sync"
 )
 
-var errBlown = errors.New("the process is dead")
+// ErrBlown is the error of all statements from the last one on.
+var ErrBlown = errors.New("the process is dead")
 
-// A fuse ends a process, as far as a database can tell: after some statements
+// A Fuse ends a process, as far as a database can tell: after some statements
 // none arrives any more, and connections end without a word. The last one is
 // done or not, and its reply is lost.
-type fuse struct {
+type Fuse struct {
+	Left  int  // statements
+	Done  bool // whether the last statement is
+	Unlit bool // it does not burn yet
+
 	mu    sync.Mutex
-	left  int
-	done  bool // whether the last statement is
 	blown bool
-	unlit bool // it does not burn yet
 }
 
-// light lets the fuse burn.
-func (f *fuse) light() {
+// Light lets the fuse burn.
+func (f *Fuse) Light() {
 	f.mu.Lock()
-	f.unlit = false
+	f.Unlit = false
 	f.mu.Unlock()
 }
 
 // burn is called around each statement.
-func (f *fuse) burn(do func() error) error {
+func (f *Fuse) burn(do func() error) error {
 	f.mu.Lock()
 	if f.blown {
 		f.mu.Unlock()
-		return errBlown
+		return ErrBlown
 	}
-	if f.unlit {
+	if f.Unlit {
 		f.mu.Unlock()
 		return do()
 	}
-	f.left--
-	f.blown = f.left <= 0
-	last, done := f.blown, f.done
+	f.Left--
+	f.blown = f.Left <= 0
+	last, done := f.blown, f.Done
 	f.mu.Unlock()
 	if last && !done {
-		return errBlown
+		return ErrBlown
 	}
 	err := do()
 	if errors.Is(err, driver.ErrSkip) { // it comes again, prepared
 		f.mu.Lock()
-		f.left++
-		f.blown = f.left <= 0
+		f.Left++
+		f.blown = f.Left <= 0
 		f.mu.Unlock()
 		return err
 	}
 	if last {
-		return errBlown
+		return ErrBlown
 	}
 	return err
 }
 
-// pool returns a pool of connections to the database of db, behind the fuse.
-func (f *fuse) pool(db *sql.DB) *sql.DB { return sql.OpenDB(connector{f, db}) }
+// Pool returns a pool of connections to the database of db, behind the fuse. Each of them is a session that ends with it.
+func (f *Fuse) Pool(db *sql.DB) *sql.DB { return sql.OpenDB(connector{f, db}) }
 
 type connector struct {
-	fuse *fuse
+	fuse *Fuse
 	db   *sql.DB
 }
 
@@ -75,7 +78,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	blown := c.fuse.blown
 	c.fuse.mu.Unlock()
 	if blown {
-		return nil, errBlown
+		return nil, ErrBlown
 	}
 	hold, err := c.db.Conn(ctx)
 	if err != nil {
@@ -87,7 +90,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 
 // behind is a connection behind a fuse.
 type behind struct {
-	fuse *fuse
+	fuse *Fuse
 	hold *sql.Conn
 	raw  driver.Conn
 }
@@ -127,7 +130,7 @@ func (b *behind) QueryContext(ctx context.Context, query string, args []driver.N
 		return nil, driver.ErrSkip
 	}
 	err = b.fuse.burn(func() error { rows, err = q.QueryContext(ctx, query, args); return err })
-	if errors.Is(err, errBlown) && rows != nil {
+	if errors.Is(err, ErrBlown) && rows != nil {
 		_ = rows.Close()
 	}
 	return rows, err
@@ -164,7 +167,7 @@ func (p *prepared) ExecContext(ctx context.Context, args []driver.NamedValue) (r
 
 func (p *prepared) QueryContext(ctx context.Context, args []driver.NamedValue) (rows driver.Rows, err error) {
 	err = p.conn.fuse.burn(func() error { rows, err = p.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args); return err })
-	if errors.Is(err, errBlown) && rows != nil {
+	if errors.Is(err, ErrBlown) && rows != nil {
 		_ = rows.Close()
 	}
 	return rows, err

@@ -1,4 +1,4 @@
-package command
+package store
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type noLog struct{}
 func (noLog) Printf(string, ...any) {}
 
 // openZooKeeper connects in the background. A user is an account of the scheme digest.
-func openZooKeeper(c *database.Cluster, timeout time.Duration) (numberStore, error) {
+func openZooKeeper(c *database.Cluster, timeout time.Duration) (Store, error) {
 	config, err := clusterTLS(c)
 	if err != nil {
 		return nil, err
@@ -66,9 +66,11 @@ func openZooKeeper(c *database.Cluster, timeout time.Duration) (numberStore, err
 	return z, nil
 }
 
-func (z *zooKeeper) product() string { return "ZooKeeper" }
+// Product implements Store.
+func (z *zooKeeper) Product() string { return "ZooKeeper" }
 
-func (z *zooKeeper) init(ctx context.Context, ns lease.Namespace) error {
+// Init implements Store.
+func (z *zooKeeper) Init(ctx context.Context, ns lease.Namespace) error {
 	ctx, cancel := context.WithTimeout(ctx, z.timeout)
 	defer cancel()
 	return zksnow.Init(ctx, z.conn, z.root, ns)
@@ -95,7 +97,8 @@ func (z *zooKeeper) Workers(ctx context.Context, namespace string) ([]lease.Work
 	return zksnow.Workers(ctx, z.conn, z.root, namespace)
 }
 
-func (z *zooKeeper) fence(ctx context.Context, namespace string) error {
+// Fence implements Store.
+func (z *zooKeeper) Fence(ctx context.Context, namespace string) error {
 	ctx, cancel := context.WithTimeout(ctx, z.timeout)
 	defer cancel()
 	return zksnow.Fence(ctx, z.conn, z.root, namespace)

@@ -1,4 +1,4 @@
-package command
+package store
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type etcdCluster struct {
 	timeout time.Duration
 }
 
-func openEtcd(c *database.Cluster, timeout time.Duration) (numberStore, error) {
+func openEtcd(c *database.Cluster, timeout time.Duration) (Store, error) {
 	config, err := clusterTLS(c)
 	if err != nil {
 		return nil, err
@@ -39,9 +39,11 @@ func openEtcd(c *database.Cluster, timeout time.Duration) (numberStore, error) {
 	return &etcdCluster{place(c.Place()), client, c.Path, timeout}, nil
 }
 
-func (e *etcdCluster) product() string { return "etcd" }
+// Product implements Store.
+func (e *etcdCluster) Product() string { return "etcd" }
 
-func (e *etcdCluster) init(ctx context.Context, ns lease.Namespace) error {
+// Init implements Store.
+func (e *etcdCluster) Init(ctx context.Context, ns lease.Namespace) error {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	return etcdsnow.Init(ctx, e.client, e.prefix, ns)
@@ -64,7 +66,8 @@ func (e *etcdCluster) Workers(ctx context.Context, namespace string) ([]lease.Wo
 	return etcdsnow.Workers(ctx, e.client, e.prefix, namespace)
 }
 
-func (e *etcdCluster) fence(ctx context.Context, namespace string) error {
+// Fence implements Store.
+func (e *etcdCluster) Fence(ctx context.Context, namespace string) error {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	return etcdsnow.Fence(ctx, e.client, e.prefix, namespace)
