@@ -15,7 +15,8 @@ import (
 // A session is a connection with settings of its own. It is thrown away at the end, so nobody else gets them.
 type session struct {
 	*sql.Conn
-	mariaDB bool
+	mariaDB   bool
+	keysInSQL bool // foreign keys are not InnoDB's
 }
 
 // open makes a session. Writing a zero or an impossible date that a table has is no error in it, and times are UTC.
@@ -44,6 +45,12 @@ func open(ctx context.Context, db *sql.DB) (*session, error) {
 		return nil, err
 	}
 	s.mariaDB = strings.Contains(version[0][0], "MariaDB")
+	native, err := texts(ctx, s, "SHOW VARIABLES LIKE 'innodb_native_foreign_keys'")
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	s.keysInSQL = len(native) > 0 && native[0][1] == "OFF"
 	return s, nil
 }
 

@@ -38,7 +38,10 @@ func (d direction) listing(r *relation, event string) string {
 
 // repeating returns what a trigger does that repeats a change in the target. It never makes the program's statement
 // fail: what the target refuses is listed.
-func (d direction) repeating(r *relation, event string) string {
+//
+// MySQL since 9.6 may have its foreign keys in SQL. Its REPLACE then fires the triggers of DELETE and INSERT, and leaves
+// the rows alone that refer to the row. The target can't do that, so a row that comes again is listed as well.
+func (d direction) repeating(r *relation, event string, keysInSQL bool) string {
 	target := quote(d.to(r.name))
 	stored := r.stored()
 	found := each(r.key, " AND ", func(c string) string { return column(target, c) + " = OLD." + quote(c) })
@@ -52,6 +55,17 @@ func (d direction) repeating(r *relation, event string) string {
 		change = fmt.Sprintf("DELETE FROM %s WHERE %s", target, found)
 	}
 	failed := strings.Replace(d.listing(r, event), "UUID_SHORT(), 0,", fmt.Sprintf("UUID_SHORT(), %d,", depthFailed), 1)
+	if keysInSQL && len(r.children) > 0 {
+		key := func(row string) string {
+			return "CONCAT_WS('/', " + each(r.key, ", ", func(c string) string { return "HEX(" + row + "." + quote(c) + ")" }) + ")"
+		}
+		switch event {
+		case "delete":
+			change += ";\n  SET @_snow_deleted = " + key("OLD")
+		case "insert":
+			change += fmt.Sprintf(";\n  IF @_snow_deleted = %s THEN %s; END IF;\n  SET @_snow_deleted = NULL", key("NEW"), failed)
+		}
+	}
 	return fmt.Sprintf("BEGIN\n  DECLARE CONTINUE HANDLER FOR SQLEXCEPTION %s;\n  %s;\nEND", failed, change)
 }
 

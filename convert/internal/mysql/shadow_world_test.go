@@ -59,6 +59,7 @@ type house struct {
 	db         *sql.DB // for the test
 	name, twin string
 	plan       *plan.Plan
+	keysInSQL  bool
 }
 
 func newHouse(t testing.TB, schema func(mariaDB bool) []string) *house {
@@ -83,6 +84,8 @@ func newHouse(t testing.TB, schema func(mariaDB bool) []string) *house {
 		h.db = db
 	}
 	h.exec("CREATE TABLE test_steps (name VARCHAR(100) PRIMARY KEY, position TEXT NOT NULL)")
+	native := h.query("SHOW VARIABLES LIKE 'innodb_native_foreign_keys'")
+	h.keysInSQL = len(native) > 0 && native[0][1] == "OFF"
 	h.plan = h.planned(plan.Online)
 	return h
 }
