@@ -182,18 +182,14 @@ func (c *conversion) pass(gate string) { c.gates = append(c.gates, gate) }
 // verify asks the conversion itself.
 func (c *conversion) verify() {
 	c.Helper()
-	made, ok := any(c.make(c.open(8), "")).(interface {
-		Verify(ctx context.Context) ([]report.Fault, error)
-	})
-	if !ok {
-		return
-	}
-	faults, err := made.Verify(c.Context())
+	faults, err := c.make(c.open(8), "").Verify(c.Context())
 	if err != nil {
 		c.Fatal(err)
 	}
 	for _, f := range faults {
-		c.Errorf("verify: %v", f)
+		if c.found[f.Table+"."+f.Column] == "" { // writers delete rows to which no foreign key refers
+			c.Errorf("verify: %v", f)
+		}
 	}
 }
 
