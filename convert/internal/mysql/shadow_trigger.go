@@ -16,10 +16,9 @@ const (
 	depthFailed = 127 // a change could not be repeated in the target
 )
 
-// fixed are settings of the session in which a trigger is made. The trigger has them, whatever its caller's are.
-//
-// Neither kind reads anything, so a program's view of the data begins no sooner than without them. Neither locks more
-// than the program's own statement has locked, while source and target are equal.
+// A trigger has the sql_mode of the session that has made it, whatever its caller's is. Neither kind reads anything, so
+// a program's view of the data begins no sooner than without them. Neither locks more than the program's own statement
+// has locked, while source and target are equal.
 
 // listing returns the statement that makes a trigger that lists changed rows.
 func (d direction) listing(r *relation, event string) string {
