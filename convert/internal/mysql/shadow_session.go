@@ -156,8 +156,9 @@ func (s *session) locked(ctx context.Context, tables []string, do func() error) 
 	})
 }
 
-// lock tries a statement that locks tables, some times without waiting, and then with. While it waits, a transaction that needs another
-// table of the group can meet a deadlock, and the server chooses that transaction. MySQL always waits.
+// lock tries a statement that locks tables, some times without waiting, and then with. While it waits, a transaction
+// that needs another table of the group can meet a deadlock (1213), and the server chooses that transaction: so it is
+// with each ALTER and RENAME. MySQL always waits.
 func (s *session) lock(ctx context.Context, statement string) error {
 	if !s.mariaDB {
 		return s.exec(ctx, statement)

@@ -145,7 +145,7 @@ func (h *house) planned(method plan.Method) *plan.Plan {
 // definitions returns what SHOW CREATE TABLE says of all tables, without what may differ.
 func (h *house) definitions() map[string]string {
 	h.Helper()
-	width, counted := regexp.MustCompile("(?:big)?int(?:\\(\\d+\\))?"), counterOption()
+	width, counted := regexp.MustCompile(`(?:big)?int(?:\(\d+\))?`), counterOption()
 	all := map[string]string{}
 	for _, row := range h.query("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'test_steps'") {
 		text, err := definition(h.Context(), h.db, row[0])
