@@ -4,6 +4,8 @@ package convert_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/shardsnow/snow/convert"
@@ -26,7 +28,11 @@ func TestRunInspected(t *testing.T) {
 		{"postgres", sqlsnow.Postgres, "pgx", func(tb testing.TB) *dbtest.Server { return dbtest.Postgres(tb) }, postgresShop},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			db := open(t, test.driver, test.server(t), test.statements...)
+			server, statements := test.server(t), test.statements
+			if strings.HasPrefix(server.Product(t), "MySQL ") { // under LOCK TABLES, it makes no trigger PRECEDES another where foreign keys form a circle (error 3011)
+				statements = slices.DeleteFunc(slices.Clone(statements), func(s string) bool { return strings.Contains(s, "users_order") })
+			}
+			db := open(t, test.driver, server, statements...)
 			p, err := convert.Inspect(t.Context(), test.dialect, db, convert.InspectConfig{})
 			if err != nil {
 				t.Fatal(err)
