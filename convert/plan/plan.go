@@ -1,5 +1,3 @@
-// Package plan says which tables and columns of a database change, and how. It
-// asks no database.
 package plan
 
 // A Plan says what a conversion does with each table. convert.Inspect proposes

@@ -3,6 +3,7 @@
 //
 //	errors.go   what keeps a conversion from going on
 //	counters.go the same, for counters of MySQL and MariaDB
+//	unfit.go    databases that can't be converted as they are
 //	event.go    what happens meanwhile
 //	status.go   how far it is
 //	fault.go    what a verification finds

@@ -40,3 +40,6 @@ func fit(name string) string {
 	}
 	return name[:cut] + suffix
 }
+
+// OldColumn returns the name of the narrow column that is kept after the swap, until phase Finish.
+func OldColumn(column string) string { return oldName(column) }

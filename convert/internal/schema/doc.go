@@ -5,7 +5,7 @@
 //	read.go       queries as rows of texts
 //	mysql.go      information_schema of MySQL and MariaDB
 //	postgres.go   pg_catalog
-//	server_….go   settings and rights because of which a conversion is not possible
+//	server_mysql.go server_postgres.go  settings and rights because of which a conversion is not possible
 //	grants.go     what SHOW GRANTS says
 //	algorithm.go  how MySQL and MariaDB carry out ALTER TABLE
 package schema
