@@ -251,7 +251,7 @@ func TestCreateOnceAgain(t *testing.T) {
 func TestMain(m *testing.M) {
 	code := m.Run()
 	stacks := make([]byte, 1<<20)
-	for end := time.Now().Add(5 * time.Second); code == 0; runtime.Gosched() {
+	for end := time.Now().Add(time.Minute); code == 0; runtime.Gosched() {
 		left := bytes.Split(stacks[:runtime.Stack(stacks, true)], []byte("\n\n"))[1:] // without this one
 		left = slices.DeleteFunc(left, func(stack []byte) bool {
 			return bytes.Contains(stack, []byte("gorm/internal/lru.")) // GORM never ends it

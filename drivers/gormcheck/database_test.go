@@ -147,7 +147,7 @@ func TestMain(m *testing.M) {
 func goroutinesLeft() (left string) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for range 500 { // goroutines of connections that were closed a moment ago are ending
+	for range 6000 { // goroutines of connections that were closed a moment ago are ending
 		stacks := make([]byte, 1<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		left = ""

@@ -104,7 +104,7 @@ func NewGenerator(tb testing.TB) *snow.Generator {
 func Main(m *testing.M) {
 	code := m.Run()
 	var left []string
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); runtime.Gosched() {
 		if left = goroutines(); len(left) == 0 {
 			os.Exit(code)
 		}

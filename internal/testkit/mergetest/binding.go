@@ -17,7 +17,7 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-var bindings = flag.Int("merge.bindings", testscale.Of(6, 40), "damage so many random worlds on each database")
+var bindings = flag.Int("merge.bindings", testscale.Of(6, 24), "damage so many random worlds on each database")
 
 // Binding tests that a dry run is binding: it dry-runs and runs random worlds, many of them damaged. What a dry run
 // passes must run and be verified, and a dry run must report what stops a run. -run Test/SEED does so with one world.
@@ -57,7 +57,7 @@ func Binding(t *testing.T, e Engine) {
 		})
 	}
 	t.Logf("%d worlds were damaged; %d runs ended well and %d were refused, as the dry run said; in %d something was open; by damage: %v", damaged, fine, refused, open, kinds)
-	if enough := n / 3; n >= 40 && !isOne && !t.Failed() && (damaged < enough || fine < enough || refused < enough/2) {
+	if enough := n / 3; n >= 24 && !isOne && !t.Failed() && (damaged < enough || fine < enough || refused < enough/2) {
 		t.Errorf("%d worlds were damaged, %d runs ended well and %d were refused: want %d, %d and %d or more", damaged, fine, refused, enough, enough, enough/2)
 	}
 }

@@ -41,7 +41,7 @@ func (e Engine) has(i int) bool {
 }
 
 var (
-	worlds   = flag.Int("merge.worlds", testscale.Of(6, 24), "merge at least so many random worlds on each database")
+	worlds   = flag.Int("merge.worlds", testscale.Of(6, 12), "merge at least so many random worlds on each database")
 	worldFor = flag.Duration("merge.for", testscale.Of(0, time.Minute), "merge new random worlds for so long")
 )
 

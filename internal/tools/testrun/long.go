@@ -20,7 +20,7 @@ var longJobs = []job{
 	{".", []string{"-timeout=30m", "-run=^(TestSimulation|TestMutantsAreCaught)", "./internal/protocol", "./sqlsnow/segments", "./sqlsnow/numbers"}},
 	{".", []string{"-timeout=30m", "-run=^TestNumbers(On|Failover)", "./sqlsnow/numbers"}},
 	{"drivers", []string{"-timeout=30m", "-run=^TestNumbers(On|Failover)", "./number"}},
-	{"drivers", []string{"-timeout=60m", "-run=^TestRandom$", "./route", "-statements=250000"}},
+	{"drivers", []string{"-timeout=60m", "-run=^TestRandom$", "./route", "-statements=40000"}},
 	{"merge", []string{"-timeout=30m", "-race", "-run=^(TestRivals|TestIDsOfDates|TestIDsOfChangingSource|TestLostLease|TestPacksOfSeveralWriters|TestPauseFile|TestSmallPools|TestThrottle)$", "."}},
 	{".", []string{"-timeout=30m", "-run=^TestOpenAPIClient$", "./httpsnow"}},
 	{".", []string{"-timeout=30m", "-run=^TestHundredMillionIDs$", "."}},
@@ -46,7 +46,7 @@ func (j job) beforeLong() job {
 
 // has reports whether the job tests a package, by its import path.
 func (j job) has(pkg string) bool {
-	path, isModule := strings.CutPrefix(pkg, strings.TrimSuffix(module, "/"))
+	path, isModule := strings.CutPrefix(pkg, rootPackage)
 	rel, err := filepath.Rel("/"+j.dir, "/"+strings.TrimPrefix(path, "/"))
 	return isModule && err == nil && slices.ContainsFunc(j.args, func(arg string) bool { return arg == "." && rel == "." || arg == "./"+rel })
 }

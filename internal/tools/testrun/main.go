@@ -163,6 +163,8 @@ type job struct {
 // run with it on MariaDB. On PostgreSQL and SQLite all of them run the same code, and functions of SQL run in servers. Two
 // jobs of one package wait for databases most of the time.
 var apart = []job{
+	{".", []string{"-run=" + oneGoroutine, rootPackage}},
+	{".", []string{"-race", "-skip=" + oneGoroutine, rootPackage}},
 	{".", []string{"-p=3", "-parallel=4", module + "docs", module + "internal/protocol", module + "internal/testkit/dbtest", module + "internal/tools/release", module + "internal/tools/releasecheck", module + "internal/tools/testrun"}},
 	{"drivers", []string{"-run=OnPostgreSQL$", module + "drivers/merge"}},
 	{"drivers", []string{"-skip=OnPostgreSQL$", module + "drivers/merge"}},
@@ -174,14 +176,21 @@ var apart = []job{
 	{"internal/testkit/mergetest", []string{"-race", "-run=^TestRandom", module + "internal/testkit/mergetest"}},
 	{"internal/testkit/mergetest", []string{"-skip=^TestRandom", module + "internal/testkit/mergetest"}},
 	{"merge", []string{"-p=3", "-parallel=4", module + "merge", module + "merge/plan", module + "merge/report"}},
+	{"cmd/snow", []string{"-p=3", module + "cmd/snow/internal/audit", module + "cmd/snow/internal/layoutfit"}},
 	{"examples/merge-servers", []string{module + "examples/merge-servers"}},
 }
 
 // withoutRace are modules whose tests run without the race detector: they measure, or have one goroutine.
 var withoutRace = []string{"bench", "examples/edges"}
 
-// module begins the import path of every package.
-const module = "github.com/shardsnow/snow/"
+// The import path of the root begins the one of every package.
+const (
+	rootPackage = "github.com/shardsnow/snow"
+	module      = rootPackage + "/"
+)
+
+// oneGoroutine are the tests of the root that take the processor for long and have one goroutine.
+const oneGoroutine = "^(TestBetweenAgreesWithOracle|TestGeneratorAgreesWithModel|TestWallClockIsSeenUnderLoad)$"
 
 // slowest are the modules whose tests take longest. They come first, so that nothing waits for them in the end.
 var slowest = []string{".", "drivers", "internal/testkit/mergetest", "merge", "examples/merge-servers", "cmd/snow"}
