@@ -28,8 +28,7 @@ func fleetChart(dir string, s *section[[]fleet.Result]) error {
 	for _, r := range s.Result {
 		most = max(most, r.Loads[len(r.Loads)-1].Leases)
 	}
-	below := fmt.Sprintf("Processor time of the server while each lease renews every %v. Points were measured. The lines beyond %s leases are extrapolated.",
-		fleet.Every, grouped(int64(most)))
+	below := fmt.Sprintf("Processor time of the servers while all leases renew. Points were measured. The lines beyond %s leases are extrapolated.", grouped(int64(most)))
 	return writeChart(filepath.Join(dir, "fleet.svg"), caption{"Cores of a registry of worker numbers", below, s.foot()}, 230, func(c draw.Canvas) {
 		paintFleets(c, s.Result)
 	})

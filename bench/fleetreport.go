@@ -17,22 +17,29 @@ const (
 // fleetReport returns the part of RESULTS.md about large fleets.
 func fleetReport(s *section[[]fleet.Result]) string {
 	var b strings.Builder
-	b.WriteString("## A registry for large fleets\n\n" + s.about([]string{"github.com/go-sql-driver/mysql", "github.com/jackc/pgx/v5"}))
+	b.WriteString("## A registry for large fleets\n\n" + s.about([]string{
+		"github.com/go-sql-driver/mysql", "github.com/jackc/pgx/v5", "go.etcd.io/etcd/client/v3", "github.com/go-zookeeper/zk",
+	}))
 	fmt.Fprintf(&b, "Leases of one namespace on one server. Each is a real lease with its own goroutine, timers and statements. They share\n"+
-		"%d connections in a few pools, where real processes have one or more each. A lease renews every %v, with jitter.\n"+
-		"*Cores* is the server's processor time for a renewal, times the renewals of the fleet in a second.\n\n", connectionsOf(s.Result), fleet.Every)
+		"%d connections in a few pools, where real processes have one or more each. The table says how often a lease\n"+
+		"renews, without jitter. A namespace has 1.6 times as many numbers as its largest fleet has leases.\n"+
+		"*Cores* is the server's processor time for a renewal, times the renewals of the fleet in a second. etcd and ZooKeeper\n"+
+		"are three members on one machine, all of which count. What they call a request is a statement here.\n\n", connectionsOf(s.Result))
 	t := newTable(2, "server", "target", "wanted", "measured", "met")
 	for _, r := range s.Result {
+		if r.Store != fleet.MariaDB && r.Store != fleet.PostgreSQL {
+			continue
+		}
 		l := r.Loads[len(r.Loads)-1]
 		t.add(r.Version, "cores for "+grouped(int64(l.Leases))+" leases", "≤ "+three(fleetCores), three(l.Cores()), met(l.Cores() <= fleetCores))
 		t.add(r.Version, "p99 of Acquire, "+grouped(int64(r.Burst.Leases))+" start at once", "≤ "+millis(fleetP99), millis(r.Burst.P99), met(r.Burst.P99 <= fleetP99))
 	}
 	b.WriteString("### Targets\n\n" + t.String())
 	b.WriteString("### Renewing\n\n")
-	t = newTable(1, "server", "leases", "renewals/s", "in the busiest second", "statements/s", "cores", "of the server for a renewal", "of the client", "p50", "p99", "failures")
+	t = newTable(1, "server", "leases", "every", "renewals/s", "in the busiest second", "statements/s", "cores", "of the server for a renewal", "of the client", "p50", "p99", "failures")
 	for _, r := range s.Result {
 		for _, l := range r.Loads {
-			t.add(r.Version, grouped(int64(l.Leases)), three(perSecond(l.Renewals, l.Took)), grouped(int64(l.Busiest)), three(perSecond(int(l.RoundTrips), l.Took)),
+			t.add(r.Version, grouped(int64(l.Leases)), l.Interval().String(), three(perSecond(l.Renewals, l.Took)), grouped(int64(l.Busiest)), three(perSecond(int(l.RoundTrips), l.Took)),
 				three(l.Cores()), micros(l.PerRenewal()), micros(l.Client/time.Duration(max(l.Renewals, 1))), millis(l.P50), millis(l.P99), grouped(int64(l.Failures)))
 		}
 	}
@@ -41,12 +48,12 @@ func fleetReport(s *section[[]fleet.Result]) string {
 	for i, r := range s.Result {
 		b.WriteString([]string{" ", ", "}[min(i, 1)] + r.Store + " " + three(r.CoresAt(fleetMost)) + " cores")
 	}
-	b.WriteString(".\nThat is an extrapolation: no fleet of this size was measured.\n\n")
+	b.WriteString(".\nThat is an extrapolation: no fleet of this size was measured.\n\n" + fleetLimits(s.Result))
 	b.WriteString("### One lease\n\n")
 	t = newTable(1, "server", "statements for a renewal", "an hour", "memory of the process", "goroutines", "statements to start", "of the server to start")
 	for _, r := range s.Result {
 		l, start := r.Loads[len(r.Loads)-1], r.Largest
-		t.add(r.Version, three(l.Trips()), three(l.Trips()*time.Hour.Seconds()/fleet.Every.Seconds()), grouped(r.Bytes)+" bytes", three(r.Goroutines),
+		t.add(r.Version, three(l.Trips()), three(l.Trips()*time.Hour.Seconds()/l.Interval().Seconds()), grouped(r.Bytes)+" bytes", three(r.Goroutines),
 			three(float64(start.RoundTrips)/float64(max(start.Leases, 1))), micros(start.Processor/time.Duration(max(start.Leases, 1))))
 	}
 	b.WriteString(t.String())
@@ -67,6 +74,23 @@ func fleetReport(s *section[[]fleet.Result]) string {
 			grouped(int64(back.Failures)), grouped(int64(back.Lost)), three(back.Processor.Seconds()/max(back.All.Seconds(), 0.001)))
 	}
 	return b.String() + t.String()
+}
+
+// fleetLimits returns what limits a fleet that is larger than those that were measured.
+func fleetLimits(all []fleet.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### What limits %s leases\n\nComputed from what the largest fleet took, not measured. A namespace of this size renews every minute.\n"+
+		"Each process has a connection of its own as well, which is not counted.\n\n", grouped(fleetMost))
+	t := newTable(1, "server", "renewals/s", "statements/s", "one core has enough to do with", "one core starts all in")
+	for _, r := range all {
+		l, start := r.Loads[len(r.Loads)-1], r.Largest
+		perSecond := float64(fleetMost) / time.Minute.Seconds()
+		most := time.Minute.Seconds() / max(l.PerRenewal().Seconds(), 1e-9)
+		each := start.Processor.Seconds() / float64(max(start.Leases, 1))
+		t.add(r.Version, three(perSecond), three(perSecond*l.Trips()), grouped(int64(most/1000)*1000)+" leases", seconds(time.Duration(each*fleetMost*float64(time.Second))))
+	}
+	b.WriteString(t.String())
+	return b.String()
 }
 
 func connectionsOf(all []fleet.Result) int {

@@ -41,6 +41,13 @@ import (
 
 func main() {
 	merge.Process()
+	if fleet.IsMember() {
+		if err := fleet.Serve(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: etcd:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

@@ -3,8 +3,10 @@ package convert
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/shardsnow/snow/convert/internal/job"
+	"github.com/shardsnow/snow/convert/internal/schema"
 	"github.com/shardsnow/snow/convert/plan"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -49,6 +51,40 @@ func describeAll(dialect sqlsnow.Dialect, p *plan.Plan) error {
 func describe(p *plan.Plan, steps []job.Step) {
 	p.Steps = nil
 	for _, s := range steps {
-		p.Steps = append(p.Steps, &plan.Described{Name: s.Name, Title: s.Title, Statements: s.Statements, Blocks: s.Blocks, Gate: s.Gate, Back: s.Back})
+		d := &plan.Described{Name: s.Name, Title: s.Title, Blocks: s.Blocks, Gate: s.Gate, Back: s.Back}
+		for _, statement := range s.Statements {
+			d.Statements = append(d.Statements, statement+howAltered(p.Server, statement))
+		}
+		p.Steps = append(p.Steps, d)
 	}
+}
+
+// howAltered returns a comment that says how MySQL or MariaDB carries out ALTER TABLE, or "". Tables of the conversion's
+// own are empty then.
+func howAltered(server, statement string) string {
+	product, version, _ := strings.Cut(server, " ")
+	if product != "MySQL" && product != "MariaDB" || !strings.HasPrefix(statement, "ALTER TABLE ") || strings.Contains(statement, "_snow_") {
+		return ""
+	}
+	for _, change := range []struct {
+		words string
+		is    schema.Change
+	}{
+		{"without AUTO_INCREMENT", schema.DropAutoIncrement},
+		{" MODIFY ", schema.WidenColumn},
+		{" FOREIGN KEY (", schema.AddForeignKey},
+		{" DROP FOREIGN KEY ", schema.DropForeignKey},
+		{" AUTO_INCREMENT = ", schema.SetAutoIncrement},
+	} {
+		if !strings.Contains(statement, change.words) {
+			continue
+		}
+		algorithm, blocks := schema.AlgorithmOf(product, version, change.is)
+		how := map[schema.Algorithm]string{schema.Instant: "instant", schema.InPlace: "in place", schema.Copy: "copies the table"}[algorithm]
+		if blocks {
+			how += ", and blocks writers meanwhile"
+		}
+		return " -- " + server + ": " + how
+	}
+	return ""
 }

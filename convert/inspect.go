@@ -6,9 +6,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/shardsnow/snow"
+	"github.com/shardsnow/snow/convert/internal/postgres"
 	"github.com/shardsnow/snow/convert/internal/propose"
 	"github.com/shardsnow/snow/convert/internal/schema"
 	"github.com/shardsnow/snow/convert/plan"
@@ -77,11 +79,19 @@ func inspect(ctx context.Context, dialect sqlsnow.Dialect, db *sql.DB, cfg Inspe
 		return nil, readFailed("read the schema", err)
 	}
 	p = propose.Plan(dialect, s, found)
+	if dialect == sqlsnow.Postgres {
+		if err := postgres.Judge(ctx, conn, p); err != nil {
+			return nil, readFailed("look for what a method can't do", err)
+		}
+	}
 	if cfg.Layout == (snow.Layout{}) {
 		cfg.Layout = snow.DefaultLayout()
 	}
 	if err := checkFit(ctx, dialect, conn, s, p, cfg.Layout); err != nil {
 		return nil, err
+	}
+	if err := choose(ctx, dialect, conn, p); err != nil {
+		return nil, readFailed("look whether tables can change", err)
 	}
 	if !cfg.DeclaredOnly {
 		if err := estimate(ctx, dialect, conn, p); err != nil {
@@ -126,6 +136,32 @@ func checkFit(ctx context.Context, d sqlsnow.Dialect, conn *sql.Conn, s *schema.
 
 // usualLimit is the limit between counted numbers and snow ids where a plan has none.
 const usualLimit = 1 << 40
+
+// choose alters the tables that can't change online on PostgreSQL, and notes those that can't be altered either.
+func choose(ctx context.Context, d sqlsnow.Dialect, conn *sql.Conn, p *plan.Plan) error {
+	if d != sqlsnow.Postgres {
+		return nil
+	}
+	unfit, err := postgres.Unfits(ctx, conn, p)
+	if err != nil {
+		return err
+	}
+	for _, u := range unfit {
+		if t := p.Table(u.Table); t != nil && u.Method == plan.Online {
+			t.Method = plan.Alter
+			t.Why = strings.TrimPrefix(t.Why+"; "+reasonOf(u), "; ")
+		}
+	}
+	if unfit, err = postgres.Unfits(ctx, conn, p); err != nil {
+		return err
+	}
+	for _, u := range unfit {
+		p.Notes = append(p.Notes, fmt.Sprintf("by hand, before anything: table %s can't change: %s", u.Table, reasonOf(u)))
+	}
+	return nil
+}
+
+func reasonOf(u *postgres.Unfit) string { return strings.TrimPrefix(u.Column+": "+u.Reason, ": ") }
 
 // firstID returns the lowest id that can be made at a time.
 func firstID(layout snow.Layout, at time.Time) (snow.ID, error) {

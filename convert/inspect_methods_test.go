@@ -66,12 +66,12 @@ func TestMethodsMySQL(t *testing.T) {
 			"a narrow key with a reference from another database",
 			[]string{users},
 			[]string{"CREATE TABLE guests (user_id INT NOT NULL PRIMARY KEY, FOREIGN KEY (user_id) REFERENCES `{database}`.users (id))"},
-			"users none 0", "by hand: users.id is too narrow for snow ids, and stays: it is referred to from " + elsewhere + ".guests",
+			"users none 0", "by hand: users.id is too narrow for snow ids, and not changed by itself: it is referred to from " + elsewhere + ".guests",
 		},
 		{"not counted, and short", []string{"CREATE TABLE codes (id SMALLINT NOT NULL PRIMARY KEY)"}, nil, "", ""},
 		{"a text with ids", []string{
-			users, "CREATE TABLE mails (mail INT NOT NULL AUTO_INCREMENT PRIMARY KEY, user_id VARCHAR(10) NOT NULL)", "INSERT INTO users (code) SELECT CONCAT('c', seq) FROM seq_1_to_100",
-			"INSERT INTO mails (user_id) SELECT 1 + seq % 100 FROM seq_1_to_150",
+			users, "CREATE TABLE mails (mail INT NOT NULL AUTO_INCREMENT PRIMARY KEY, user_id VARCHAR(10) NOT NULL)", "INSERT INTO users (code) WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT CONCAT('c', i) FROM n",
+			"INSERT INTO mails (user_id) SELECT a.id FROM users a JOIN users b WHERE b.id < 3",
 		}, nil, "mails online 1, users online 2", "by hand: mails.user_id is varchar(10), and looks like a reference to users: snow ids have 19 digits"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -98,6 +98,28 @@ func TestMethodsMySQL(t *testing.T) {
 	}
 }
 
+// A key that programs do not see stays counted, and so do tables that keep old versions of rows.
+func TestNoKeys(t *testing.T) {
+	server := dbtest.SharedMariaDB(t)
+	db := open(t, "mysql", server, "CREATE TABLE users (name VARCHAR(20), my_row_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE PRIMARY KEY)")
+	exec(t, db, "CREATE TABLE given (id INT NOT NULL PRIMARY KEY, number INT NOT NULL AUTO_INCREMENT UNIQUE)")
+	if strings.HasPrefix(server.Product(t), "MariaDB ") {
+		exec(t, db, "CREATE TABLE prices (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, price INT NOT NULL) WITH SYSTEM VERSIONING")
+	}
+	p, err := convert.Inspect(t.Context(), sqlsnow.MySQL, db, convert.InspectConfig{DeclaredOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Table("users") == nil {
+		t.Error("users are not in the plan")
+	}
+	for _, table := range p.Tables {
+		if table.Key != "" || table.Counter != "auto_increment" || len(table.Columns) > 0 {
+			t.Errorf("got %+v, want a table that is counted as before", table)
+		}
+	}
+}
+
 func TestMethodsPostgres(t *testing.T) {
 	server := dbtest.Postgres(t)
 	for _, test := range []struct {
@@ -107,16 +129,27 @@ func TestMethodsPostgres(t *testing.T) {
 	}{
 		{"small", []string{"CREATE TABLE users (id serial PRIMARY KEY)"}, "users alter 1 it is small", ""},
 		{"large", []string{"CREATE TABLE users (id serial PRIMARY KEY, name text)", "ALTER TABLE users ALTER name SET STORAGE EXTERNAL", "INSERT INTO users (name) SELECT repeat('x', 8000000) FROM generate_series(1, 3)", "ANALYZE"}, "users online 1", "disk: up to "},
+		{"large, and something that does not go online", []string{
+			"CREATE TABLE users (id serial PRIMARY KEY, name text, twice int GENERATED ALWAYS AS (id * 2) STORED)", "ALTER TABLE users ALTER name SET STORAGE EXTERNAL",
+			"INSERT INTO users (name) SELECT repeat('x', 8000000) FROM generate_series(1, 3)", "ANALYZE",
+		}, "users alter 1 twice: it is computed from a column that changes, and would be computed anew for all rows under the lock", ""},
+		{
+			"what can't change",
+			[]string{"CREATE TABLE users (id serial PRIMARY KEY)", "CREATE FUNCTION highest() RETURNS int BEGIN ATOMIC SELECT max(id) FROM users; END"},
+			"users alter 1 it is small", "by hand, before anything: table users can't change: function highest() uses a column that changes",
+		},
 		{"wide, with a narrow reference", []string{"CREATE TABLE users (id bigserial PRIMARY KEY)", "CREATE TABLE orders (id bigserial PRIMARY KEY, user_id int REFERENCES users (id))"}, "users none 0, orders alter 1 it is small", ""},
 		{"no primary key", []string{"CREATE TABLE logs (n serial)"}, "logs alter 1 it has no primary key", ""},
-		{"partitions by the key", []string{"CREATE TABLE parts (id serial PRIMARY KEY) PARTITION BY HASH (id)"}, "parts none 0", "by hand: parts.id is too narrow for snow ids, and stays: the table is partitioned by it"},
+		{"partitions by the key", []string{"CREATE TABLE parts (id serial PRIMARY KEY) PARTITION BY HASH (id)"}, "parts none 0", "by hand: parts.id is too narrow for snow ids, and not changed by itself: the table is partitioned by it"},
 		{"partitions by another column", []string{"CREATE TABLE parts (id serial, day date, PRIMARY KEY (id, day)) PARTITION BY RANGE (day)"}, "parts alter 1 it is partitioned", ""},
-		{"heirs", []string{"CREATE TABLE things (id serial PRIMARY KEY)", "CREATE TABLE cars (wheels int) INHERITS (things)"}, "cars alter 1 it has no primary key, things alter 2 tables inherit from it: cars", "table cars inherits from things"},
-		{"a domain", []string{"CREATE DOMAIN user_no AS integer", "CREATE SEQUENCE seq", "CREATE TABLE users (id user_no PRIMARY KEY DEFAULT nextval('seq'))"}, "users alter 1 it is small", "users.id is of domain user_no"},
+		{"heirs", []string{"CREATE TABLE things (id serial PRIMARY KEY)", "CREATE TABLE cars (wheels int) INHERITS (things)"}, "cars none 0, things alter 1 tables inherit from it: cars", "by hand: cars.id is too narrow for snow ids, and not changed by itself: the table inherits from things"},
+		{"a domain", []string{"CREATE DOMAIN user_no AS integer", "CREATE SEQUENCE seq", "CREATE TABLE users (id user_no PRIMARY KEY DEFAULT nextval('seq'))"}, "users none 0", "by hand: users.id is too narrow for snow ids, and not changed by itself: it is of domain user_no"},
 		{"two counters", []string{"CREATE TABLE users (number serial, id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY)"}, "users alter 1 it is small", "users.number is counted by the database, too (serial)"},
+		{"a counter beside a key that is not counted", []string{"CREATE TABLE users (id bigint PRIMARY KEY, number serial)"}, "", ""},
+		{"a counter beside a key of another type", []string{"CREATE TABLE users (name text PRIMARY KEY, number serial UNIQUE)"}, "users alter 1 it is small", ""},
 		{"another schema", []string{
 			"CREATE TABLE users (id serial PRIMARY KEY)", "CREATE SCHEMA elsewhere", "CREATE TABLE elsewhere.guests (user_id int REFERENCES users (id))",
-		}, "users none 0", "by hand: users.id is too narrow for snow ids, and stays: it is referred to from elsewhere.guests"},
+		}, "users none 0", "by hand: users.id is too narrow for snow ids, and not changed by itself: it is referred to from elsewhere.guests"},
 		{"a publication", []string{"CREATE TABLE users (id serial PRIMARY KEY)", "CREATE PUBLICATION everything FOR ALL TABLES"}, "users alter 1 it is small", "by hand: publication everything"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -152,9 +152,9 @@ func (v *verification) sameRows(ctx context.Context, t *plan.Table, types map[st
 	for i, column := range values {
 		quoted := v.d.Quote(column)
 		missing = append(missing, "ISNULL("+quoted+")")
-		values[i] = "COALESCE(MD5(" + quoted + "), '')"
+		values[i] = "COALESCE(SHA2(" + quoted + ", 256), '')"
 	}
-	sum := fmt.Sprintf("MD5(CONCAT(%s, %s))", strings.Join(missing, ", "), strings.Join(values, ", "))
+	sum := fmt.Sprintf("SHA2(CONCAT(%s, %s), 256)", strings.Join(missing, ", "), strings.Join(values, ", "))
 	query := fmt.Sprintf("SELECT COUNT(*), CONCAT(BIT_XOR(CAST(CONV(LEFT(x, 16), 16, 10) AS UNSIGNED)), ' ', BIT_XOR(CAST(CONV(RIGHT(x, 16), 16, 10) AS UNSIGNED))) FROM (SELECT %s AS x FROM %%s) y", sum)
 	var rows [2]int64
 	var sums [2]string

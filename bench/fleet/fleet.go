@@ -5,6 +5,8 @@
 //	run.go         the phases of a measurement
 //	store.go       what a measurement needs of a store
 //	sql.go         MariaDB and PostgreSQL
+//	etcd.go        etcd
+//	zookeeper.go   ZooKeeper
 //	processor.go   the processor time of a server and its children
 //	meter.go       round trips and latencies
 //
@@ -13,15 +15,17 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/shardsnow/snow/bench/rows"
 )
 
-// Every is how often a lease renews, without jitter: the default of a namespace.
+// Every is how often a lease renews, without jitter, in a namespace of up to 4,096 numbers.
 const Every = 30 * time.Second
 
 // Options say how much to measure.
@@ -44,9 +48,9 @@ func Full() Options {
 	}
 }
 
-// Quick returns the options of a run of about a minute.
+// Quick returns the options of a run of some minutes.
 func Quick() Options {
-	return Options{Sizes: []int{500, 2000}, Burst: 500, Steady: 12 * time.Second, Outage: 5 * time.Second, Stores: []string{MariaDB}}
+	return Options{Sizes: []int{500, 2000}, Burst: 500, Steady: 12 * time.Second, Outage: 5 * time.Second, Stores: []string{MariaDB, Etcd, ZooKeeper}}
 }
 
 // A Result is what the fleets were for one store.
@@ -66,6 +70,7 @@ type Result struct {
 // A Load is a fleet that renews, and nothing else.
 type Load struct {
 	Leases     int           `json:"leases"`
+	Every      time.Duration `json:"every,omitempty"` // how often a lease renews, without jitter; zero means Every
 	Took       time.Duration `json:"took"`
 	Renewals   int           `json:"renewals"`
 	Failures   int           `json:"failures"`
@@ -80,9 +85,12 @@ type Load struct {
 // PerRenewal returns the processor time of the server for a renewal.
 func (l Load) PerRenewal() time.Duration { return l.Processor / time.Duration(max(l.Renewals, 1)) }
 
-// Cores returns how many cores the server needs while each lease renews once in Every.
+// Interval returns how often a lease renews, without jitter.
+func (l Load) Interval() time.Duration { return cmp.Or(l.Every, Every) }
+
+// Cores returns how many cores the servers need while each lease renews once in an Interval.
 func (l Load) Cores() float64 {
-	return l.PerRenewal().Seconds() * float64(l.Leases) / Every.Seconds()
+	return l.PerRenewal().Seconds() * float64(l.Leases) / l.Interval().Seconds()
 }
 
 // Trips returns the round trips of a renewal.
@@ -132,7 +140,9 @@ func Measure(ctx context.Context, opts Options) (all []Result, err error) {
 		opts.Progress = func(string) {}
 	}
 	for _, kind := range kinds(opts.Stores) {
+		opts := opts
 		failed := rows.Hosted(func(tb testing.TB) error {
+			opts.Sizes = slices.DeleteFunc(slices.Clone(opts.Sizes), func(n int) bool { return n > kind.most })
 			s, err := kind.start(ctx, tb, opts)
 			if err != nil {
 				return err

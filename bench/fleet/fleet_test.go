@@ -1,10 +1,22 @@
 package fleet
 
 import (
+	"fmt"
 	"math"
+	"os"
 	"testing"
 	"time"
 )
+
+func TestMain(m *testing.M) {
+	if IsMember() {
+		if err := Serve(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
 
 func TestMeasure(t *testing.T) {
 	all, err := Measure(t.Context(), Options{
@@ -14,7 +26,7 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 2 {
+	if len(all) != 4 {
 		t.Errorf("got %d stores", len(all))
 	}
 	for _, r := range all {

@@ -62,6 +62,18 @@ func processorTime(pid int) (time.Duration, error) {
 	return total, nil
 }
 
+// processorTimes returns how long servers have been on processors together.
+func processorTimes(pids ...int) (total time.Duration, err error) {
+	for _, pid := range pids {
+		t, err := processorTime(pid)
+		if err != nil {
+			return 0, err
+		}
+		total += t
+	}
+	return total, nil
+}
+
 // ownTime returns how long this process has been on processors.
 func ownTime() time.Duration {
 	var u syscall.Rusage

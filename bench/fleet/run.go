@@ -152,6 +152,10 @@ func (r *run) start(ctx context.Context, n int) (Start, error) {
 // steady measures the fleet while it renews.
 func (r *run) steady(ctx context.Context) error {
 	r.progress("%d renew", len(r.leases))
+	every, err := r.opts.interval()
+	if err != nil {
+		return err
+	}
 	if err := pause(ctx, r.opts.Settle); err != nil {
 		return err
 	}
@@ -165,7 +169,7 @@ func (r *run) steady(ctx context.Context) error {
 		return err
 	}
 	r.renewals.Store(nil)
-	l := Load{Leases: len(r.leases), Took: time.Since(renewals.begin), Busiest: renewals.busiest()}
+	l := Load{Leases: len(r.leases), Every: every, Took: time.Since(renewals.begin), Busiest: renewals.busiest()}
 	l.RoundTrips, l.Client, l.Failures = r.store.roundTrips()-trips, ownTime()-client, int(r.failures.Load()-failures)
 	after, err := r.store.processor()
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/shardsnow/snow"
 	"github.com/shardsnow/snow/internal/testkit/dbtest"
 	"github.com/shardsnow/snow/sqlsnow"
 )
@@ -91,13 +90,11 @@ func (p product) start(ctx context.Context, tb testing.TB, opts Options) (store,
 		d.pools[i].SetMaxOpenConns(connections / pools)
 		d.pools[i].SetMaxIdleConns(connections / pools)
 	}
-	layout, err := snow.NewLayout(snow.DefaultLayout().Epoch(), time.Millisecond, snow.Bits{Timestamp: 41, Worker: 15, Sequence: 7})
+	ns, err := opts.namespace()
 	if err != nil {
 		return nil, errors.Join(err, d.end())
 	}
 	db := d.pools[0]
-	largest := opts.Sizes[len(opts.Sizes)-1]
-	ns := sqlsnow.Namespace{Name: "fleet", Layout: layout, Workers: int(min(layout.Workers(), max(2048, int64(largest)*8/5))), Window: opts.Window}
 	if err := errors.Join(sqlsnow.Migrate(ctx, db, p.dialect), sqlsnow.Init(ctx, db, p.dialect, ns), d.find(ctx)); err != nil {
 		return nil, errors.Join(err, d.end())
 	}
@@ -128,7 +125,7 @@ func (d *database) version() string { return d.about }
 func (d *database) acquire(ctx context.Context, told func(sqlsnow.LeaseEvent)) (lease, error) {
 	db := d.pools[d.next.Add(1)%pools]
 	return sqlsnow.Acquire(ctx, db, d.dialect, sqlsnow.LeaseConfig{
-		Namespace: "fleet", Wait: true, Holder: "a process of the fleet", Logger: slog.New(slog.DiscardHandler),
+		Namespace: name, Wait: true, Holder: holder, Logger: slog.New(slog.DiscardHandler),
 		OnEvent: func(_ context.Context, e sqlsnow.LeaseEvent) { told(e) },
 	})
 }

@@ -66,4 +66,10 @@ func (h *host) Fatalf(format string, args ...any) {
 }
 
 // Skipf fails: nothing can be measured without a server.
+// Fatal is Fatalf.
+func (h *host) Fatal(args ...any) { h.Fatalf("%s", fmt.Sprint(args...)) }
+
+// Skip is Fatal: what is missing can't be measured.
+func (h *host) Skip(args ...any) { h.Fatal(args...) }
+
 func (h *host) Skipf(format string, args ...any) { h.Fatalf(format, args...) }

@@ -6,7 +6,8 @@ const guide = `# How a database gets snow keys in place. Read it, answer the que
 #   questions     columns that look like references, and that no foreign key declares, and keys that no database counts.
 #                 Write widen or leave beside each. Columns to widen become BIGINT. What is left stays as it is: if it has
 #                 ids of rows all the same, the first snow id does not fit, and the program gets an error.
-#   key           the column whose new values are snow ids. Remove it where a table keeps its small numbers.
+#   key           the column whose new values are snow ids. Remove it where a table keeps its small numbers; leave the table in
+#                 the plan, so that it is guarded.
 #   columns       the columns that become BIGINT. Unsigned ones stay unsigned.
 #   method        none: nothing to widen. online: writers go on while the rows are copied. alter: one ALTER TABLE, which
 #                 blocks writers until it is done; why says why. Tables of one group change together, by one method on MySQL.

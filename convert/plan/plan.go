@@ -62,7 +62,7 @@ type Table struct {
 	Key string `yaml:"key,omitempty"`
 	// Counter is what numbers Key now: auto_increment, serial, identity, identity always, or nothing.
 	Counter  string `yaml:"counter,omitempty"`
-	Sequence string `yaml:"sequence,omitempty"` // PostgreSQL: its name
+	Sequence string `yaml:"sequence,omitempty"` // PostgreSQL: its name, without the schema
 
 	// Block is how many numbers a session takes at a time, from Count on (MySQL). What a session leaves is lost. A
 	// statement with more rows than that may fail. Default: 1000, and 100 if the key is an INT, 10 for MEDIUMINT.

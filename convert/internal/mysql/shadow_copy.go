@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -70,13 +71,24 @@ func (g *group) compareTable(ctx context.Context, run *job.Run, table string) er
 			return err
 		}
 		c := &carrier{direction: forward(), world: w, s: s}
-		if live, err := c.isLive(ctx); err != nil || !live {
-			if err := c.equalise(ctx, run); err != nil { // changes have failed in the target
-				return err
+		for tries := 0; ; tries++ {
+			if live, err := c.isLive(ctx); err != nil || !live {
+				if err == nil && tries < 3 {
+					err = c.equalise(ctx, run) // changes have failed in the target
+				} else if err == nil {
+					err = fmt.Errorf("mysql: the triggers can't repeat all changes of the group of %q (MySQL 9.7 can't if foreign keys make circles): "+
+						"go back, and set the method to alter", g.name)
+				}
+				if err != nil {
+					return err
+				}
+				rows.place = place{}
 			}
-			rows.place = place{}
+			compared := rows.run(ctx, s, run, true, func(q querier, k *chunk) error { return c.compare(ctx, q, r, k) })
+			if live, err := c.isLive(ctx); err != nil || live {
+				return errors.Join(compared, err)
+			}
 		}
-		return rows.run(ctx, s, run, true, func(q querier, k *chunk) error { return c.compare(ctx, q, r, k) })
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/convert/internal/job"
+	"github.com/shardsnow/snow/convert/internal/mysql/restate"
 )
 
 // roundRows is how many entries of each list a round takes. Writers are held when windowRows are left, or after
@@ -173,14 +174,17 @@ func (c *carrier) inWindow(ctx context.Context) error {
 			}
 		}
 	}
-	if c.name != backward().name {
-		return nil
-	}
 	for _, r := range c.world {
 		for _, event := range events() {
+			if c.name != backward().name {
+				continue
+			}
 			if err := c.s.exec(ctx, "DROP TRIGGER IF EXISTS "+quote(triggerName(c.listed, event, r.name))); err != nil {
 				return err
 			}
+		}
+		if err := restate.Table(ctx, c.s, r.name); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -149,14 +149,15 @@ func (s *session) locked(ctx context.Context, tables []string, do func() error) 
 	})
 }
 
-// lock tries LOCK TABLES some times without waiting, and then with. While it waits, a transaction that needs another
+// lock tries a statement that locks tables, some times without waiting, and then with. While it waits, a transaction that needs another
 // table of the group can meet a deadlock, and the server chooses that transaction. MySQL always waits.
 func (s *session) lock(ctx context.Context, statement string) error {
 	if !s.mariaDB {
 		return s.exec(ctx, statement)
 	}
 	for n := range 20 {
-		if err := s.exec(ctx, statement+" NOWAIT"); !isBusy(err) {
+		err := s.exec(ctx, "SET STATEMENT lock_wait_timeout = 0 FOR "+statement)
+		if !isBusy(err) {
 			return err
 		}
 		if err := sleep(ctx, time.Duration(n)*5*time.Millisecond); err != nil {

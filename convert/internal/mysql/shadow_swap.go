@@ -97,7 +97,7 @@ func changeNames(ctx context.Context, s *session, w world, come, leave func(stri
 	if err := s.exec(ctx, "SET foreign_key_checks = 1"); err != nil {
 		return err
 	}
-	err := patiently(ctx, func() error { return s.exec(ctx, "RENAME TABLE "+strings.Join(renames, ", ")) })
+	err := patiently(ctx, func() error { return s.lock(ctx, "RENAME TABLE "+strings.Join(renames, ", ")) })
 	return errors.Join(err, s.exec(ctx, "SET foreign_key_checks = 0"))
 }
 

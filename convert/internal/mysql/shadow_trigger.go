@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/shardsnow/snow/convert/internal/mysql/restate"
 )
 
 // The depths of entries of a list. Rows that a foreign key changes with others are listed one deeper.
@@ -71,6 +73,9 @@ func (d direction) makeListing(ctx context.Context, s *session, w world, on func
 					return err
 				}
 			}
+			if err := restate.Table(ctx, s, on(r.name)); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -106,6 +111,11 @@ func dropTriggers(ctx context.Context, s *session, w world, kinds ...string) err
 	return s.locked(ctx, tables, func() error {
 		for _, name := range names {
 			if err := s.exec(ctx, "DROP TRIGGER IF EXISTS "+quote(name)); err != nil {
+				return err
+			}
+		}
+		for _, table := range tables {
+			if err := restate.Table(ctx, s, table); err != nil {
 				return err
 			}
 		}

@@ -18,9 +18,10 @@ import (
 	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
-// shop has each kind of foreign key: with actions, to itself, in a circle, of several columns, to a unique key.
-func shop() []string {
-	return []string{
+// shop has each kind of foreign key: with actions, to itself, in a circle, of several columns, to a unique key. MySQL 9.7
+// carries no change through circles of the tables and of the wider ones in one statement (error 6575), so it has none.
+func shop(mariaDB bool) []string {
+	schema := []string{
 		`CREATE TABLE departments (id INT UNSIGNED NOT NULL AUTO_INCREMENT, name VARCHAR(40) NOT NULL DEFAULT 'a ''b'' (c)' COMMENT 'int, it''s', head_id INT UNSIGNED NULL,
 			PRIMARY KEY (id)) ENGINE=InnoDB COMMENT='of a circle' DEFAULT CHARSET=utf8mb4`,
 		`CREATE TABLE users (id INT UNSIGNED NOT NULL AUTO_INCREMENT, email VARCHAR(100) NOT NULL, manager_id INT UNSIGNED NULL, department_id INT UNSIGNED NULL, code CHAR(8) NULL,
@@ -44,6 +45,11 @@ func shop() []string {
 		`CREATE TABLE tags (name VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, order_id INT NOT NULL, PRIMARY KEY (name, order_id), KEY tagged (order_id),
 			CONSTRAINT tag_of FOREIGN KEY (order_id) REFERENCES orders (id) ON DELETE CASCADE ON UPDATE CASCADE) ENGINE=InnoDB`,
 	}
+	if !mariaDB {
+		schema[1] = strings.Replace(schema[1], "FOREIGN KEY (manager_id) REFERENCES users (id) ON DELETE SET NULL", "CHECK (points < 1000)", 1)
+		schema = slices.Delete(schema, 2, 3)
+	}
+	return schema
 }
 
 // A house is a database to convert, with a second one that has the same rows in narrow columns: its writers write both.
@@ -55,7 +61,7 @@ type house struct {
 	plan       *plan.Plan
 }
 
-func newHouse(t testing.TB, schema []string) *house {
+func newHouse(t testing.TB, schema func(mariaDB bool) []string) *house {
 	t.Helper()
 	h := &house{TB: t, server: dbtest.SharedMariaDB(t)}
 	h.name, h.twin = h.server.CreateDatabase(t), h.server.CreateDatabase(t)
@@ -65,7 +71,11 @@ func newHouse(t testing.TB, schema []string) *house {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { db.Close() })
-		for _, statement := range schema {
+		var version string
+		if err := db.QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version); err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range schema(strings.Contains(version, "MariaDB")) {
 			if _, err := db.ExecContext(t.Context(), statement); err != nil {
 				t.Fatalf("%s: %v", statement, err)
 			}

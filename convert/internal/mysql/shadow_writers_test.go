@@ -230,7 +230,7 @@ func (h *house) fill(rows int) {
 }
 
 func TestWidenWithWriters(t *testing.T) {
-	h := newHouse(t, shop())
+	h := newHouse(t, shop)
 	h.fill(60)
 	before := h.definitions()
 	w := startWriters(h, 4, 1)
@@ -252,7 +252,7 @@ func TestWidenWithWriters(t *testing.T) {
 
 // TestWritersAlone says what the server refuses without a conversion: compare it with the logs of the other tests.
 func TestWritersAlone(t *testing.T) {
-	h := newHouse(t, shop())
+	h := newHouse(t, shop)
 	h.fill(60)
 	w := startWriters(h, 4, 1)
 	w.until(testscale.Of(200, 1500))

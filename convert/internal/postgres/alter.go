@@ -41,7 +41,11 @@ func alter(p *plan.Table, to func(*plan.Column) string) func(context.Context, *j
 		if err != nil {
 			return err
 		}
-		if err := briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error { return alterIn(ctx, tx, t, to) }); err != nil {
+		full, err := withSchemas(ctx, r.DB, t, to)
+		if err != nil {
+			return err
+		}
+		if err := briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error { return alterIn(ctx, tx, t, full) }); err != nil {
 			if sqldialect.Code(err) == outOfRange {
 				return fmt.Errorf("%w: %w", &TooWideError{t.Name, t.Columns[0].Name, "some"}, err)
 			}
@@ -49,6 +53,22 @@ func alter(p *plan.Table, to func(*plan.Column) string) func(context.Context, *j
 		}
 		return proveForeignKeys(ctx, r, t)
 	}
+}
+
+// withSchemas returns types by names that mean the same without a search_path.
+func withSchemas(ctx context.Context, q querier, t *table, to func(*plan.Column) string) (func(*plan.Column) string, error) {
+	full := map[string]string{}
+	for _, c := range t.Columns {
+		name, err := one(ctx, q, `SELECT format('%I.%I', n.nspname, y.typname) FROM pg_catalog.pg_type y JOIN pg_catalog.pg_namespace n ON n.oid = y.typnamespace
+			WHERE y.typtype = 'd' AND y.oid = pg_catalog.to_regtype(`+literal(to(c))+`)`)
+		if err != nil {
+			return nil, err
+		}
+		if full[c.Name] = name; name == "" {
+			full[c.Name] = to(c)
+		}
+	}
+	return func(c *plan.Column) string { return full[c.Name] }, nil
 }
 
 func alterIn(ctx context.Context, tx *sql.Tx, t *table, to func(*plan.Column) string) error {

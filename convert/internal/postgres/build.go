@@ -31,16 +31,20 @@ func ensureCopies(ctx context.Context, r *job.Run, t *table) error {
 	if err != nil {
 		return err
 	}
-	expressions := false
+	built := false
 	for _, i := range s.indexes {
-		if err := buildIndex(ctx, r, t, i); err != nil {
+		isNew, err := buildIndex(ctx, r, t, i)
+		if err != nil {
 			return fmt.Errorf("convert: index %q of table %q: %w", i.Name, t.Name, err)
 		}
-		expressions = true
+		built = built || isNew
 	}
 	for _, c := range s.checks {
 		err := briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
 			if there, err := constraint(ctx, tx, t, copyName(c.Name)); err != nil || there != "" {
+				return err
+			}
+			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
 				return err
 			}
 			return execute(ctx, tx, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s %s NOT VALID", t.sql, quote(copyName(c.Name)), c.Copy))
@@ -52,38 +56,38 @@ func ensureCopies(ctx context.Context, r *job.Run, t *table) error {
 			return fmt.Errorf("convert: check %q of table %q: %w", c.Name, t.Name, err)
 		}
 	}
-	if !expressions {
+	if !built {
 		return nil
 	}
 	return analyze(ctx, r, t)
 }
 
 // buildIndex builds one copy. It waits for transactions that were open before, and they for nothing. An index that a
-// kill has left behind is not valid, and goes.
-func buildIndex(ctx context.Context, r *job.Run, t *table, i index) (err error) {
+// kill has left behind is not valid, and goes. It reports whether it has built one.
+func buildIndex(ctx context.Context, r *job.Run, t *table, i index) (built bool, err error) {
 	name := quote(t.schema) + "." + quote(copyName(i.Name))
 	state := func(q querier) (string, error) {
 		return one(ctx, q, `SELECT x.indisvalid FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class c ON c.oid = x.indexrelid
 			JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = `+literal(t.schema)+" AND c.relname = "+literal(copyName(i.Name))+" AND x.indrelid = "+t.oid)
 	}
 	if valid, err := state(r.DB); err != nil || valid == "true" {
-		return err
+		return false, err
 	}
 	// The server goes on building for a client that was killed: whoever has this lock is the only one who builds.
 	var valid string
-	if err := briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
-		err := lock(ctx, tx, "SHARE UPDATE EXCLUSIVE", []string{t.sql})
+	if err := gently(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
+		err := execute(ctx, tx, "LOCK TABLE "+t.sql+" IN SHARE UPDATE EXCLUSIVE MODE")
 		if err != nil {
 			return err
 		}
 		valid, err = state(tx)
 		return err
 	}); err != nil || valid == "true" {
-		return err
+		return false, err
 	}
 	conn, err := r.DB.Conn(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() {
 		// The settings of the session must not stay.
@@ -96,21 +100,21 @@ func buildIndex(ctx context.Context, r *job.Run, t *table, i index) (err error) 
 		conn.Close()
 	}()
 	if err := execute(ctx, conn, "SET lock_timeout = 0", "SET statement_timeout = 0", "SET default_tablespace = "+literal(i.Space)); err != nil {
-		return err
+		return false, err
 	}
 	if valid != "" {
 		if err := execute(ctx, conn, "DROP INDEX CONCURRENTLY IF EXISTS "+name); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if err := r.Check(ctx); err != nil {
-		return err
+		return false, err
 	}
 	unique := ""
 	if i.Unique {
 		unique = "UNIQUE "
 	}
-	return execute(ctx, conn, fmt.Sprintf("CREATE %sINDEX CONCURRENTLY %s ON %s %s", unique, quote(copyName(i.Name)), t.sql, i.Copy))
+	return true, execute(ctx, conn, fmt.Sprintf("CREATE %sINDEX CONCURRENTLY %s ON %s %s", unique, quote(copyName(i.Name)), t.sql, i.Copy))
 }
 
 // verifyIndexes looks whether all copies are there and valid.
@@ -176,6 +180,9 @@ func dropIndexes(p *plan.Table) func(context.Context, *job.Run) error {
 			return err
 		}
 		return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
+			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
+				return err
+			}
 			for _, i := range all {
 				if err := execute(ctx, tx, "DROP INDEX IF EXISTS "+quote(t.schema)+"."+quote(i.Name)); err != nil {
 					return err

@@ -31,6 +31,48 @@ func Unfits(ctx context.Context, q querier, p *plan.Plan) ([]*Unfit, error) {
 	return all, nil
 }
 
+// Judge changes the method of tables that cannot change online, and says why. What no method can do is a note. It also
+// says what programs must do before tables change online.
+func Judge(ctx context.Context, q querier, p *plan.Plan) error {
+	for range 2 { // the second time for the methods of the first
+		all, err := Unfits(ctx, q, p)
+		if err != nil {
+			return err
+		}
+		for _, u := range all {
+			i := slices.IndexFunc(p.Tables, func(t *plan.Table) bool { return t.Name == u.Table })
+			t, reason := p.Tables[i], u.Reason
+			if u.Column != "" {
+				reason = fmt.Sprintf("column %s: %s", u.Column, reason)
+			}
+			if u.Method == plan.Alter {
+				if note := fmt.Sprintf("by hand: table %s: %s", t.Name, reason); !slices.Contains(p.Notes, note) {
+					p.Notes = append(p.Notes, note)
+				}
+				continue
+			}
+			if t.Why != "" {
+				reason = t.Why + "; " + reason
+			}
+			t.Method, t.Why = plan.Alter, reason
+		}
+	}
+	if slices.ContainsFunc(p.Tables, func(t *plan.Table) bool { return t.Method == plan.Online && len(t.Columns) > 0 }) {
+		p.Before = append(p.Before, beforeOnline()...)
+	}
+	return nil
+}
+
+// beforeOnline is what programs must do before the first second column.
+func beforeOnline() []string {
+	return []string{
+		"Before the first step, for tables that change online: programs name the columns in SELECT, INSERT and COPY, as these tables get more columns and another order. " +
+			"An INSERT without them fails after the swap. The method alter keeps columns and their order.",
+		"Before the first step, for tables that change online: programs go on after error 0A000, cached plan must not change result type. " +
+			"Each session may get it when columns come and at the swap, for statements that it prepared before. And transactions with REPEATABLE READ or SERIALIZABLE are tried again after error 40001.",
+	}
+}
+
 // check fails if a table cannot change as planned, before anything is written.
 func check(p *plan.Plan) func(context.Context, *job.Run) error {
 	return func(ctx context.Context, r *job.Run) error {
@@ -58,8 +100,10 @@ func unfit(ctx context.Context, q querier, t *table) ([]*Unfit, error) {
 		switch a := t.column(c.Name); {
 		case a == nil:
 			add(c.Name, "it does not exist")
-		case !slices.Contains([]string{"smallint", "integer", wideType}, a.Type):
-			add(c.Name, "its type is %s: only smallint and integer become %s; change arrays and domains by hand", a.Type, wideType)
+		case !slices.Contains([]string{"smallint", "integer", wideType}, a.Base):
+			add(c.Name, "its type is %s: only smallint and integer become %s; change arrays by hand", a.Type, wideType)
+		case a.Type != a.Base && t.Method == plan.Online:
+			add(c.Name, "its type is the domain %s", a.Type)
 		case a.Generated != "" && t.Method == plan.Online:
 			add(c.Name, "it is computed")
 		}

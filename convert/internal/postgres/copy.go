@@ -15,7 +15,7 @@ import (
 // A chunk is a range of pages. So it needs no key and no index, and each row is visited once: rows that come to other
 // pages were written since, and the trigger has filled their columns.
 const (
-	firstPages  = 64
+	firstPages  = 128
 	mostPages   = 4096
 	chunkTarget = 250 * time.Millisecond
 	chunkWait   = "100ms" // for the lock of a row
@@ -87,7 +87,7 @@ func paced(pages int64, took time.Duration) int64 {
 	case took < chunkTarget/2:
 		pages *= 2
 	}
-	return min(max(pages, 8), mostPages)
+	return min(max(pages, 64), mostPages)
 }
 
 // chunk updates the rows of some pages. It waits for no row longer than chunkWait, and then leaves the rows that
@@ -144,7 +144,7 @@ func quietly(ctx context.Context, q querier, t *table) (string, error) {
 
 // analyze gives the planner statistics of the second columns and their indexes, so that plans stay good after the swap.
 func analyze(ctx context.Context, r *job.Run, t *table) error {
-	return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error { return execute(ctx, tx, "ANALYZE "+t.sql) })
+	return gently(ctx, r, []string{t.Name}, func(tx *sql.Tx) error { return execute(ctx, tx, "ANALYZE "+t.sql) })
 }
 
 func parse(number string) int64 {

@@ -19,12 +19,14 @@ const (
 
 // bound is the highest number that old programs may get.
 func bound(t *plan.Table) int64 {
-	for _, c := range t.Columns {
-		if c.Name == t.Key {
-			return narrowEnd
-		}
+	end := int64(wideEnd)
+	if t.First > 0 {
+		end = t.First - 1
 	}
-	return wideEnd
+	if t.Column(t.Key) != nil {
+		return min(end, narrowEnd)
+	}
+	return end
 }
 
 // count lets programs give ids, and bounds the sequence.

@@ -33,9 +33,15 @@ func ensureEqual(ctx context.Context, r *job.Run, t *table) error {
 		return err
 	}
 	name := equalName(t.name)
+	if state, err := constraint(ctx, r.DB, t, name); err != nil || state == "true" {
+		return err
+	}
 	for i := range rounds {
 		err := briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
 			if there, err := constraint(ctx, tx, t, name); err != nil || there != "" {
+				return err
+			}
+			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
 				return err
 			}
 			return execute(ctx, tx, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s) NOT VALID", t.sql, quote(name), equal(pairs)))
@@ -100,6 +106,9 @@ func dropEqual(p *plan.Table) func(context.Context, *job.Run) error {
 			return err
 		}
 		return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
+			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
+				return err
+			}
 			return execute(ctx, tx, "ALTER TABLE "+t.sql+" DROP CONSTRAINT IF EXISTS "+quote(equalName(t.name)))
 		})
 	}
@@ -112,7 +121,7 @@ func constraint(ctx context.Context, q querier, t *table, name string) (string, 
 
 // validate proves a constraint, while programs write.
 func validate(ctx context.Context, r *job.Run, table, name string) error {
-	return briefly(ctx, r, []string{table}, func(tx *sql.Tx) error {
+	return gently(ctx, r, []string{table}, func(tx *sql.Tx) error {
 		return execute(ctx, tx, "ALTER TABLE "+table+" VALIDATE CONSTRAINT "+quote(name))
 	})
 }

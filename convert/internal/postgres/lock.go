@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/shardsnow/snow/convert/internal/job"
@@ -15,6 +16,7 @@ import (
 // (1 s), so that no program is ever the victim of a deadlock with a step.
 const (
 	wait     = "200ms"
+	patience = "10s"                  // for locks that no reader or writer waits for
 	pause    = 500 * time.Millisecond // between attempts, up to four times as long
 	attempts = 400
 )
@@ -84,15 +86,26 @@ func rest(ctx context.Context, n int) error {
 }
 
 // lock takes tables as one, so that writers of the first don't wait long for a lock on the last.
+//
+// An autovacuum gives way only to somebody who has waited for deadlock_timeout. So the lock that it has is waited for
+// first, in a mode that no reader or writer waits for.
 func lock(ctx context.Context, tx *sql.Tx, mode string, tables []string) error {
-	list := ""
-	for i, t := range tables {
-		if i > 0 {
-			list += ", "
+	list := strings.Join(tables, ", ")
+	return execute(ctx, tx, "SELECT set_config('lock_timeout', '"+patience+"', true)",
+		"LOCK TABLE "+list+" IN SHARE UPDATE EXCLUSIVE MODE",
+		"SELECT set_config('lock_timeout', '"+wait+"', true), set_config('statement_timeout', '"+wait+"', true)",
+		"LOCK TABLE "+list+" IN "+mode+" MODE",
+		"SELECT set_config('statement_timeout', '0', true)")
+}
+
+// gently is briefly for statements that neither readers nor writers wait for. They may wait for others of their kind.
+func gently(ctx context.Context, r *job.Run, tables []string, do func(tx *sql.Tx) error) error {
+	return briefly(ctx, r, tables, func(tx *sql.Tx) error {
+		if err := execute(ctx, tx, "SELECT set_config('lock_timeout', '"+patience+"', true)"); err != nil {
+			return err
 		}
-		list += t
-	}
-	return execute(ctx, tx, "SET LOCAL statement_timeout = '"+wait+"'", "LOCK TABLE "+list+" IN "+mode+" MODE", "SET LOCAL statement_timeout = 0")
+		return do(tx)
+	})
 }
 
 // blockers are the sessions of this database whose transactions are the oldest.

@@ -23,6 +23,7 @@ type table struct {
 // An attribute is a column as it is now.
 type attribute struct {
 	Name, Type string
+	Base       string // the type below a domain
 	Num        int
 	NotNull    bool
 	Identity   string // a: always, d: by default
@@ -64,7 +65,8 @@ func read(ctx context.Context, q querier, p *plan.Table) (*table, error) {
 // refresh reads the columns anew.
 func (t *table) refresh(ctx context.Context, q querier) error {
 	var err error
-	t.attributes, err = query[attribute](ctx, q, `SELECT a.attname AS "Name", pg_catalog.format_type(a.atttypid, a.atttypmod) AS "Type", a.attnum AS "Num", a.attnotnull AS "NotNull",
+	t.attributes, err = query[attribute](ctx, q, `SELECT a.attname AS "Name", pg_catalog.format_type(a.atttypid, a.atttypmod) AS "Type",
+			(SELECT pg_catalog.format_type(COALESCE(NULLIF(y.typbasetype, 0), y.oid), NULL) FROM pg_catalog.pg_type y WHERE y.oid = a.atttypid) AS "Base", a.attnum AS "Num", a.attnotnull AS "NotNull",
 			a.attidentity AS "Identity", a.attgenerated AS "Generated", COALESCE(pg_catalog.pg_get_expr(d.adbin, d.adrelid), '') AS "Default",
 			ARRAY(SELECT u.refobjsubid FROM pg_catalog.pg_depend u WHERE a.attgenerated <> '' AND u.classid = 'pg_catalog.pg_attrdef'::regclass AND u.objid = d.oid
 				AND u.refclassid = 'pg_catalog.pg_class'::regclass AND u.refobjid = a.attrelid AND u.refobjsubid <> a.attnum) AS "Uses"

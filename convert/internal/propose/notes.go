@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/shardsnow/snow/convert/internal/schema"
 	"github.com/shardsnow/snow/convert/plan"
@@ -31,6 +33,12 @@ func (p *proposer) barred(t *plan.Table, name string) string {
 	switch {
 	case c == nil:
 		return "it is not there"
+	case s.Versioned:
+		return "the table is system versioned, and its history would have other types than its rows"
+	case s.Elder != "":
+		return "the table inherits from " + s.Elder + ": if the column does, it changes with it"
+	case c.Domain != "":
+		return "it is of domain " + c.Domain + ", which keeps its type"
 	case c.Generated != "":
 		return "the database computes it"
 	case p.dialect == sqldialect.Postgres && s.Partition != "" && mentions(s.Partition, name):
@@ -52,10 +60,16 @@ func (p *proposer) barred(t *plan.Table, name string) string {
 func (p *proposer) noteIDs(t *plan.Table, c *mergeplan.Column) {
 	s := p.schema.Table(t.Name).Column(c.Name)
 	of := slices.DeleteFunc(parents(c), func(table string) bool { return !p.getsIDs(table) })
-	if s == nil || plan.Wide(s.Type) != "" || plan.IsWide(s.Type) || len(of) == 0 {
+	if s == nil || plan.IsWide(s.Type) || len(of) == 0 {
 		return
 	}
 	name, tables := t.Name+"."+c.Name, strings.Join(of, ", ")
+	if plan.Wide(s.Type) != "" {
+		if why := p.barred(t, c.Name); why != "" && !p.barredColumns[t.Name][c.Name] {
+			p.note("by hand: %s looks like a reference to %s, and is not changed by itself: %s", name, tables, why)
+		}
+		return
+	}
 	switch c.Role {
 	case mergeplan.RoleReference, mergeplan.RolePolymorphic:
 		if room, ok := length(s.Type); ok && room < digits {
@@ -83,10 +97,26 @@ func length(typ string) (int, bool) {
 	return n, err == nil
 }
 
-// mentions reports whether a text of SQL has a name as a word.
+// mentions reports whether a text of SQL has a name as a word, in any case.
 func mentions(text, name string) bool {
-	return regexp.MustCompile(`(?i)(^|[^\p{L}\p{N}_$])` + regexp.QuoteMeta(name) + `($|[^\p{L}\p{N}_$])`).MatchString(text)
+	text, name = strings.ToLower(text), strings.ToLower(name)
+	for from := 0; name != ""; {
+		at := strings.Index(text[from:], name)
+		if at < 0 {
+			return false
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(name):])
+		if (at == 0 || !inName(before)) && (at+len(name) == len(text) || !inName(after)) {
+			return true
+		}
+		from = at + 1
+	}
+	return false
 }
+
+func inName(r rune) bool { return r == '_' || r == '$' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // narrow are words of integers that are too small for snow ids, in routines and triggers.
 var narrow = regexp.MustCompile(`(?i)\b(tinyint|smallint|mediumint|int|integer|int2|int4)\b`)
@@ -110,9 +140,6 @@ func (p *proposer) notes() {
 				if c.Generated != "" && mentions(c.Generated, changed.Name) {
 					p.note("%s.%s is generated from %s, and is %s: look whether it has room", t.Name, c.Name, changed.Name, c.Type)
 				}
-				if c.Domain != "" && c.Name == changed.Name {
-					p.note("%s.%s is of domain %s: it becomes bigint, without the checks of the domain", t.Name, c.Name, c.Domain)
-				}
 			}
 		}
 		for _, changed := range append(slices.Clone(t.Columns), &plan.Column{Name: t.Key}) {
@@ -121,14 +148,12 @@ func (p *proposer) notes() {
 			}
 		}
 		for _, c := range s.Counted {
-			if c.Column != t.Key && !p.barredColumns[t.Name][c.Column] {
+			if c.Column != t.Key && !c.Hidden && !p.barredColumns[t.Name][c.Column] {
 				p.note("%s.%s is counted by the database, too (%s): it stays as it is", t.Name, c.Column, c.Kind)
 			}
 		}
-		for _, heir := range s.Heirs {
-			if len(t.Columns) > 0 {
-				p.note("table %s inherits from %s, and its columns change with it", heir, t.Name)
-			}
+		if t.Key != "" && t.Sequence != "" && !s.Owns(t.Key) {
+			p.note("sequence %s, which numbers %s, belongs to no column: it may number other tables, too", t.Sequence, t.Name)
 		}
 		p.bars(t)
 	}
@@ -137,7 +162,7 @@ func (p *proposer) notes() {
 // bars notes keys, and columns that refer to keys, that can't be widened.
 func (p *proposer) bars(t *plan.Table) {
 	for _, name := range slices.Sorted(maps.Keys(p.barredColumns[t.Name])) {
-		p.note("by hand: %s.%s is too narrow for snow ids, and stays: %s", t.Name, name, p.barred(t, name))
+		p.note("by hand: %s.%s is too narrow for snow ids, and not changed by itself: %s", t.Name, name, p.barred(t, name))
 	}
 }
 

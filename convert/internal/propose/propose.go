@@ -52,7 +52,12 @@ func (p *proposer) tables() {
 		}
 		t := &plan.Table{Name: s.Name, PrimaryKey: m.PrimaryKey, Method: plan.None, Rows: s.Rows, Bytes: s.Bytes}
 		if c := counter(s, m.PrimaryKey); c != nil {
-			t.Key, t.Counter, t.Sequence = c.Column, c.Kind, c.Sequence
+			t.Counter, t.Sequence = c.Kind, c.Sequence
+			if !c.Hidden { // programs can't give it ids
+				t.Key = c.Column
+			}
+		} else if len(s.Counted) > 0 && p.dialect == sqldialect.MySQL {
+			t.Counter = s.Counted[0].Kind // it needs a guard
 		}
 		for _, k := range m.ForeignKeys {
 			t.ForeignKeys = append(t.ForeignKeys, &plan.ForeignKey{
@@ -82,16 +87,25 @@ func (p *proposer) table(name string) *plan.Table {
 	return nil
 }
 
-// counter returns what numbers the rows of a table: the counter of a column of the primary key, or else the first.
+// counter returns what numbers the rows of a table: the counter of a column of the primary key, or else the first. Beside
+// a primary key of one integer another column does not number the rows.
 func counter(s *schema.Table, primaryKey []string) *schema.Counter {
 	at := slices.IndexFunc(s.Counted, func(c schema.Counter) bool { return slices.Contains(primaryKey, c.Column) })
-	if at < 0 && len(s.Counted) > 0 {
+	if at < 0 && len(s.Counted) > 0 && !isInteger(s, primaryKey) {
 		at = 0
 	}
 	if at < 0 {
 		return nil
 	}
 	return &s.Counted[at]
+}
+
+func isInteger(s *schema.Table, primaryKey []string) bool {
+	if len(primaryKey) != 1 {
+		return false
+	}
+	c := s.Column(primaryKey[0])
+	return c != nil && (plan.Wide(c.Type) != "" || plan.IsWide(c.Type))
 }
 
 // action returns an action of a foreign key as plans have it.

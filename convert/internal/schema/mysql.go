@@ -17,16 +17,16 @@ func (r *reader) readMySQL(ctx context.Context) {
 	if r.err == nil && r.Product == "MySQL" { // it caches sizes and counters for a day otherwise
 		r.err = r.try(ctx, "SET SESSION information_schema_stats_expiry = 0", func(row) {})
 	}
-	r.each(ctx, `SELECT TABLE_NAME, ENGINE, TABLE_ROWS, COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0), AUTO_INCREMENT
+	r.each(ctx, `SELECT TABLE_NAME, ENGINE, TABLE_ROWS, COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0), TABLE_TYPE = 'SYSTEM VERSIONED'
 		FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY TABLE_NAME`, func(v row) {
-		r.Tables = append(r.Tables, &Table{Name: v.text(0), Engine: v.text(1), Rows: v.number(2), Bytes: v.number(3)})
+		r.Tables = append(r.Tables, &Table{Name: v.text(0), Engine: v.text(1), Rows: v.number(2), Bytes: v.number(3), Versioned: v.is(4)})
 	})
 	r.ofTables(ctx, `SELECT c.TABLE_NAME, c.COLUMN_NAME, c.COLUMN_TYPE, COALESCE(c.GENERATION_EXPRESSION, ''), c.EXTRA LIKE '%auto_increment%',
-			(SELECT t.AUTO_INCREMENT FROM information_schema.TABLES t WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = c.TABLE_NAME)
+			(SELECT t.AUTO_INCREMENT FROM information_schema.TABLES t WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = c.TABLE_NAME), c.EXTRA LIKE '%INVISIBLE%'
 		FROM information_schema.COLUMNS c WHERE c.TABLE_SCHEMA = DATABASE() ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`, func(t *Table, v row) {
 		t.Columns = append(t.Columns, Column{Name: v.text(1), Type: v.text(2), Generated: v.text(3)})
 		if v.is(4) {
-			t.Counted = append(t.Counted, Counter{Column: v.text(1), Kind: "auto_increment", Next: v.number(5)})
+			t.Counted = append(t.Counted, Counter{Column: v.text(1), Kind: "auto_increment", Next: v.number(5), Hidden: v.is(6)})
 		}
 	})
 	r.ofTables(ctx, `SELECT TABLE_NAME, PARTITION_METHOD, PARTITION_EXPRESSION FROM information_schema.PARTITIONS

@@ -19,10 +19,9 @@ func (r *reader) readPostgres(ctx context.Context) {
 			LEFT JOIN pg_attrdef d ON d.adrelid = k.oid AND d.adnum = a.attnum
 			LEFT JOIN LATERAL (SELECT CASE WHEN t.typtype = 'd' THEN t.typbasetype END AS base) b ON true
 			LEFT JOIN LATERAL (
-				SELECT quote_ident(n.nspname) || '.' || quote_ident(s.relname) AS name, s.oid AS seq,
+				SELECT s.relname::text AS name, s.oid AS seq,
 					EXISTS (SELECT 1 FROM pg_depend o WHERE o.classid = 'pg_class'::regclass AND o.objid = s.oid AND o.refobjid = k.oid AND o.refobjsubid = a.attnum AND o.deptype IN ('a', 'i')) AS owned
-				FROM pg_class s JOIN pg_namespace n ON n.oid = s.relnamespace
-				WHERE s.relkind = 'S' AND (
+				FROM pg_class s WHERE s.relkind = 'S' AND (
 					EXISTS (SELECT 1 FROM pg_depend p WHERE p.classid = 'pg_attrdef'::regclass AND p.objid = d.oid AND p.refclassid = 'pg_class'::regclass AND p.refobjid = s.oid)
 					OR a.attidentity <> '' AND EXISTS (SELECT 1 FROM pg_depend o WHERE o.classid = 'pg_class'::regclass AND o.objid = s.oid AND o.refobjid = k.oid AND o.refobjsubid = a.attnum AND o.deptype = 'i'))
 				LIMIT 1
@@ -41,10 +40,15 @@ func (r *reader) readPostgres(ctx context.Context) {
 		case "d":
 			kind = "identity"
 		}
-		t.Counted = append(t.Counted, Counter{Column: c.Name, Kind: kind, Sequence: v.text(6), Owned: v.is(7)})
+		t.Counted = append(t.Counted, Counter{Column: c.Name, Kind: kind, Sequence: v.text(6), Owned: v.is(7), id: v.text(8)})
 	})
 	r.ofTables(ctx, `SELECT e.relname::text, k.relname::text FROM pg_inherits h JOIN pg_class e ON e.oid = h.inhparent JOIN pg_class k ON k.oid = h.inhrelid
-		WHERE e.relnamespace = current_schema()::regnamespace AND e.relkind = 'r' AND k.relkind = 'r' ORDER BY 1, 2`, func(t *Table, v row) { t.Heirs = append(t.Heirs, v.text(1)) })
+		WHERE e.relnamespace = current_schema()::regnamespace AND e.relkind = 'r' AND k.relkind = 'r' ORDER BY 1, 2`, func(t *Table, v row) {
+		t.Heirs = append(t.Heirs, v.text(1))
+		if heir := r.Table(v.text(1)); heir != nil {
+			heir.Elder = t.Name
+		}
+	})
 	r.each(ctx, `SELECT 'trigger', g.tgname::text, k.relname::text, p.prosrc FROM pg_trigger g JOIN pg_class k ON k.oid = g.tgrelid JOIN pg_proc p ON p.oid = g.tgfoid
 			WHERE NOT g.tgisinternal AND k.relnamespace = current_schema()::regnamespace
 		UNION ALL SELECT CASE relkind WHEN 'v' THEN 'view' ELSE 'materialized view' END, relname::text, NULL, pg_get_viewdef(oid) FROM pg_class

@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // A Schema is what one database has.
 type Schema struct {
 	Product string // MySQL, MariaDB or PostgreSQL
@@ -28,7 +30,10 @@ type Table struct {
 	Partition string
 	// Outside are foreign keys to and from tables of other databases, for people.
 	Outside []Outside
-	Heirs   []string // PostgreSQL: tables that inherit from it, and are no partitions
+	// Versioned says that MariaDB keeps old versions of rows.
+	Versioned bool
+	Heirs     []string // PostgreSQL: tables that inherit from it, and are no partitions
+	Elder     string   // PostgreSQL: a table that it inherits from
 
 	Rows, Bytes int64
 }
@@ -44,9 +49,11 @@ type Column struct {
 type Counter struct {
 	Column   string
 	Kind     string // auto_increment, serial, identity or identity always
-	Sequence string // PostgreSQL: with its schema, as SQL
+	Sequence string // PostgreSQL: its name, without the schema
 	Next     int64  // about the next number; 0 if unknown
 	Owned    bool   // PostgreSQL: the sequence belongs to the column
+	id       string // PostgreSQL: the sequence's
+	Hidden   bool   // MySQL: SELECT * and INSERT do not see the column, as the primary key that a server makes
 }
 
 // Outside is a foreign key that leaves the database, or comes from another one.
@@ -86,4 +93,9 @@ func (t *Table) Column(name string) *Column {
 		}
 	}
 	return nil
+}
+
+// Owns reports whether the sequence that numbers a column belongs to it.
+func (t *Table) Owns(column string) bool {
+	return slices.ContainsFunc(t.Counted, func(c Counter) bool { return c.Column == column && c.Owned })
 }

@@ -60,7 +60,7 @@ func (r *reader) serverMySQL(ctx context.Context) {
 		r.refuse("the account lacks rights: GRANT %s ON %s.* TO it", strings.Join(missing, ", "), quote(database))
 	}
 	if len(r.Elsewhere) > 0 && !g.global["TRIGGER"] && !g.all {
-		r.Notes = append(r.Notes, "by hand: the account has no right TRIGGER on all databases: guards in other databases need it there")
+		r.Notes = append(r.Notes, "by hand: the account has no right TRIGGER on all databases: guards in other databases need it there; remove those that no program of this database writes to")
 	}
 	if !g.all && !g.global["SELECT"] {
 		r.Notes = append(r.Notes, "the account sees only some databases: guards may lack tables of others")

@@ -34,11 +34,11 @@ func (r *reader) serverPostgres(ctx context.Context) {
 // lastPostgres reads how far the sequences have counted, as far as the account may.
 func (r *reader) lastPostgres(ctx context.Context) {
 	last := map[string]int64{}
-	r.each(ctx, `SELECT quote_ident(n.nspname) || '.' || quote_ident(s.relname), CASE WHEN has_sequence_privilege(s.oid, 'SELECT, USAGE') THEN pg_sequence_last_value(s.oid) END
-		FROM pg_class s JOIN pg_namespace n ON n.oid = s.relnamespace WHERE s.relkind = 'S'`, func(v row) { last[v.text(0)] = v.number(1) })
+	r.each(ctx, `SELECT s.oid, CASE WHEN has_sequence_privilege(s.oid, 'SELECT, USAGE') THEN pg_sequence_last_value(s.oid) END
+		FROM pg_class s WHERE s.relkind = 'S'`, func(v row) { last[v.text(0)] = v.number(1) })
 	for _, t := range r.Tables {
 		for i := range t.Counted {
-			if n := last[t.Counted[i].Sequence]; n > 0 {
+			if n := last[t.Counted[i].id]; n > 0 {
 				t.Counted[i].Next = n + 1
 			}
 		}

@@ -40,6 +40,9 @@ type Member struct {
 // Addr returns the address for clients.
 func (m *Member) Addr() string { return m.addr }
 
+// Pid returns the id of the process of a member that runs.
+func (m *Member) Pid() int { return m.cmd.Process.Pid }
+
 func (m *Member) data() string   { return filepath.Join(m.dir, "data") }
 func (m *Member) config() string { return filepath.Join(m.dir, "zoo.cfg") }
 func (m *Member) log() string    { return filepath.Join(m.dir, "log") }

@@ -1,3 +1,15 @@
+// Package count makes the steps of phases Count and Finish on MySQL and MariaDB: triggers give small numbers to rows
+// that come without an id, while other rows come with snow ids. Package convert says why this is right, and what it does
+// not cure.
+//
+//	steps.go     the steps of Count
+//	finish.go    the steps of Finish that end it
+//	counter.go   names and sizes of a counted table
+//	trigger.go   the texts of the triggers
+//	create.go    their creation, comparison and end
+//	guard.go     triggers on all other tables that the server counts
+//	probe.go     does this server do what the triggers need?
+//	session.go   sessions that change tables
 package count
 
 import (

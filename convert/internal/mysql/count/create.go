@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shardsnow/snow/convert/internal/mysql/restate"
 	"github.com/shardsnow/snow/convert/report"
 )
 
@@ -163,7 +164,10 @@ func (w *counting) renew(ctx context.Context) error {
 			break
 		}
 	}
-	return w.exec(ctx, w.createAfter(order), w.createBefore(""))
+	if err := w.exec(ctx, w.createAfter(order), w.createBefore("")); err != nil {
+		return err
+	}
+	return restate.Table(ctx, w.conn, w.table)
 }
 
 // drops are in this order because the trigger after inserts fails for rows that the other one has not seen.

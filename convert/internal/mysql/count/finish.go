@@ -105,8 +105,8 @@ func finishStep(t *plan.Table) job.Step {
 		Name: "finish " + t.Name, Title: "Count rows of " + t.Name + " no more: those without an id fail", Phase: job.Finish, Table: t.Name,
 		Statements: append([]string{"ALTER TABLE " + quote(t.Name) + " MODIFY " + quote(t.Key) + " … -- as it is, without AUTO_INCREMENT, ALGORITHM=INSTANT, else INPLACE, else COPY"},
 			append(c.drops(), "DROP TABLE "+quote(c.blockTable()))...),
-		Blocks: "writers of " + t.Name + ": the servers known today copy the table for this",
-		Back:   "always, by a copy of the table",
+		Blocks: "writers of " + t.Name + ": on MySQL while the server copies the table, on MariaDB for milliseconds",
+		Back:   "always, while the server copies the table",
 		Do: func(ctx context.Context, r *job.Run) error {
 			return withCounter(ctx, r, t, func(w *counting) error { return w.finish(ctx) })
 		},

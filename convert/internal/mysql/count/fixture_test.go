@@ -45,6 +45,12 @@ func openAt(tb testing.TB, dsn string, statements ...string) *sql.DB {
 	return db
 }
 
+// openAs opens the database for another account, with the password "secret". MySQL wants TLS for it, and MariaDB has none.
+func openAs(tb testing.TB, server *dbtest.Server, user, database string) *sql.DB {
+	tb.Helper()
+	return openAt(tb, user+":secret@tcp("+server.Addr()+")/"+database+"?tls=preferred")
+}
+
 func connect(tb testing.TB, db *sql.DB) *sql.Conn {
 	tb.Helper()
 	c, err := db.Conn(tb.Context())

@@ -3,6 +3,7 @@ package count
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 
 	"github.com/shardsnow/snow/convert/internal/job"
@@ -31,61 +32,96 @@ func createGuard(database, name string) string {
 	return "CREATE TRIGGER " + trigger + " BEFORE INSERT ON " + table + " FOR EACH ROW " + guardText(database)
 }
 
-func createGuards(ctx context.Context, r *job.Run, names []string) error {
+// tables returns the names of the tables that need a guard: the ones of the plan, and what the database has now.
+func (g *guards) tables(ctx context.Context, conn *sql.Conn) ([]string, error) {
+	rows, err := conn.QueryContext(ctx, "SELECT C.TABLE_NAME FROM information_schema.COLUMNS C JOIN information_schema.TABLES T USING (TABLE_SCHEMA, TABLE_NAME)"+
+		" WHERE C.TABLE_SCHEMA = DATABASE() AND C.EXTRA LIKE '%auto_increment%' AND T.TABLE_TYPE = 'BASE TABLE' ORDER BY 1")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	names := slices.Clone(g.others)
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		ours := strings.HasPrefix(name, "snow_convert_") || strings.HasPrefix(name, "_snow_")
+		if !ours && !slices.Contains(g.counted, name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, rows.Err()
+}
+
+// guards are the guards of a plan.
+type guards struct {
+	counted []string // tables with triggers of their own
+	others  []string // that the plan names
+}
+
+// create creates the guards that are missing.
+func (g *guards) create(ctx context.Context, r *job.Run) error {
 	return withSession(ctx, r.DB, func(conn *sql.Conn) error {
 		if err := execAll(ctx, r, conn, createLeft); err != nil {
 			return err
 		}
-		for _, name := range names {
-			database, is, err := isGuarded(ctx, conn, name)
-			if err != nil {
-				return err
-			}
-			if is {
-				continue
-			}
+		return g.each(ctx, conn, func(database, name string) error {
 			trigger, _ := guardNames(name)
-			err = patient(ctx, r, func() error {
+			return patient(ctx, r, func() error {
 				return execAll(ctx, r, conn, "DROP TRIGGER IF EXISTS "+trigger, createGuard(database, name))
 			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		})
 	})
 }
 
-// isGuarded says whether a table has its guard, and returns the name of the database that is converted.
-func isGuarded(ctx context.Context, conn *sql.Conn, name string) (converted string, is bool, err error) {
+// verify looks whether all guards are there.
+func (g *guards) verify(ctx context.Context, r *job.Run) error {
+	return withSession(ctx, r.DB, func(conn *sql.Conn) error {
+		return g.each(ctx, conn, func(_, name string) error {
+			return &report.CountError{Table: name, Reason: "it has no guard against numbers that failed statements leave"}
+		})
+	})
+}
+
+// each calls do for tables without guard. A table that is gone needs none.
+func (g *guards) each(ctx context.Context, conn *sql.Conn, do func(database, name string) error) error {
+	names, err := g.tables(ctx, conn)
+	if err != nil {
+		return err
+	}
+	var converted string
 	if err := conn.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&converted); err != nil {
-		return "", false, err
+		return err
 	}
-	database, table, ok := strings.Cut(name, ".")
-	if !ok {
-		database, table = converted, name
-	}
-	var n int
-	err = conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ? AND EVENT_OBJECT_TABLE = ?"+
-		" AND TRIGGER_NAME = ? AND ACTION_STATEMENT = ?", database, table, guardTrigger(table), guardText(converted)).Scan(&n)
-	return converted, n == 1, err
-}
-
-func verifyGuards(ctx context.Context, r *job.Run, names []string) error {
-	return withSession(ctx, r.DB, func(conn *sql.Conn) error {
-		for _, name := range names {
-			if _, is, err := isGuarded(ctx, conn, name); err != nil {
+	for _, name := range names {
+		database, table, ok := strings.Cut(name, ".")
+		if !ok {
+			database, table = converted, name
+		}
+		var tables, triggers int
+		err = conn.QueryRowContext(ctx, "SELECT (SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?),"+
+			" (SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = ? AND EVENT_OBJECT_TABLE = ? AND TRIGGER_NAME = ? AND ACTION_STATEMENT = ?)",
+			database, table, database, table, guardTrigger(table), guardText(converted)).Scan(&tables, &triggers)
+		if err != nil {
+			return err
+		}
+		if tables == 1 && triggers == 0 {
+			if err := do(converted, name); err != nil {
 				return err
-			} else if !is {
-				return &report.CountError{Table: name, Reason: "it has no guard against numbers that failed statements leave"}
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
-func dropGuards(ctx context.Context, r *job.Run, names []string) error {
+// drop drops all guards.
+func (g *guards) drop(ctx context.Context, r *job.Run) error {
 	return withSession(ctx, r.DB, func(conn *sql.Conn) error {
+		names, err := g.tables(ctx, conn)
+		if err != nil {
+			return err
+		}
 		for _, name := range names {
 			trigger, _ := guardNames(name)
 			if err := patient(ctx, r, func() error { return execAll(ctx, r, conn, "DROP TRIGGER IF EXISTS "+trigger) }); err != nil {

@@ -3,7 +3,6 @@ package count
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/shardsnow/snow/convert/internal/job"
 	"github.com/shardsnow/snow/convert/plan"
@@ -79,17 +78,18 @@ func countStep(t *plan.Table) job.Step {
 }
 
 func guardStep(p *plan.Plan) job.Step {
-	names := guarded(p)
+	g := &guards{others: guarded(p)}
+	for _, t := range counted(p) {
+		g.counted = append(g.counted, t.Name)
+	}
 	statements := []string{createLeft}
-	for _, name := range names {
+	for _, name := range g.others {
 		statements = append(statements, createGuard("", name))
 	}
 	return job.Step{
-		Name: "count: guards", Title: fmt.Sprintf("Keep numbers that failed statements leave away from %d other tables", len(names)), Phase: job.Count,
+		Name: "count: guards", Title: "Keep numbers that failed statements leave away from all other tables that the server counts", Phase: job.Count,
 		Statements: statements, Back: "as the steps of the tables",
-		Blocks: "writers of these tables, one after another, for milliseconds: " + strings.Join(names, ", "),
-		Do:     func(ctx context.Context, r *job.Run) error { return createGuards(ctx, r, names) },
-		Verify: func(ctx context.Context, r *job.Run) error { return verifyGuards(ctx, r, names) },
-		Undo:   func(ctx context.Context, r *job.Run) error { return dropGuards(ctx, r, names) },
+		Blocks: "writers of these tables, one after another, for milliseconds; it waits for running transactions of the table, up to 2 s at a time, and writers wait behind it",
+		Do:     g.create, Verify: g.verify, Undo: g.drop,
 	}
 }

@@ -41,9 +41,11 @@ CREATE TRIGGER `snow_convert_before_orders` BEFORE INSERT ON `orders` FOR EACH R
         SET @snow_0_number = @snow_0_next + MOD(MOD(@@auto_increment_offset, @@auto_increment_increment) + @@auto_increment_increment
         - MOD(@snow_0_next, @@auto_increment_increment), @@auto_increment_increment);
       END IF;
+      -- The same time means that it may be no first row: a trigger inserted elsewhere, which empties insert_id.
+      SET @snow_0_again = (@snow_0_at <=> NOW(6));
       -- The rest of the block must do for a statement as long as the longest one of the session.
       SET @snow_0_need = LEAST(GREATEST(IFNULL(@snow_0_need, 1), IF(@snow_0_low > @snow_0_first, @snow_0_low - @snow_0_first, 1)), 400);
-      IF @snow_0_number IS NULL OR @snow_0_number + @snow_0_need > @snow_0_end THEN
+      IF @snow_0_number IS NULL OR @snow_0_number + IF(@snow_0_again, 1, @snow_0_need) > @snow_0_end THEN
         IF @snow_0_list <> 0 THEN
           INSERT INTO `snow_convert_left` (id) VALUES (UUID_SHORT());
         END IF;
@@ -73,7 +75,7 @@ CREATE TRIGGER `snow_convert_before_orders` BEFORE INSERT ON `orders` FOR EACH R
           END IF;
         END IF;
       END IF;
-      SET @snow_0_again = (@snow_0_at <=> NOW(6)), @snow_0_mixed = 0, @snow_0_written = 0;
+      SET @snow_0_mixed = 0, @snow_0_written = 0;
       SET @snow_0_at = NOW(6), @snow_0_first = @snow_0_number, @snow_0_given = @snow_0_number;
       SET @snow_forced = @snow_0_number, @snow_table = 0, @snow_spent = 0;
       SET SESSION insert_id = @snow_0_number;
