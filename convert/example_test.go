@@ -16,21 +16,28 @@ import (
 // shop is a pool of the database.
 func shop() (context.Context, *sql.DB) { return context.Background(), nil }
 
-// A conversion from its plan to the first gate.
+// From the plan to the first gate.
 func Example() {
-	ctx, db := shop()
-	p, err := convert.Inspect(ctx, sqlsnow.MySQL, db, convert.InspectConfig{})
-	if err != nil {
-		return // a database is needed
+	p := &plan.Plan{Version: plan.Version, Dialect: "MySQL", Tables: []*plan.Table{{
+		Name: "users", PrimaryKey: []string{"id"}, Columns: []*plan.Column{{Name: "id", Type: "int", To: "bigint"}},
+		Key: "id", Counter: "auto_increment", Method: plan.Online, Group: 1,
+	}}}
+	if err := convert.Describe(sqlsnow.MySQL, p); err != nil {
+		fmt.Println(err)
+		return
 	}
+	fmt.Println(p.Steps[0].Name)
+
+	ctx, db := shop()
 	c, err := convert.New(sqlsnow.MySQL, db, p, convert.Config{})
 	if err != nil {
-		return
+		return // a database is needed
 	}
 	var gate *report.GateError
 	if err := c.Run(ctx); errors.As(err, &gate) {
 		fmt.Println("programs must do this first:", gate.What)
 	}
+	// Output: widen users: prepare
 }
 
 // The programs are ready, so the gate is open.
