@@ -83,6 +83,9 @@
 //   - An explicit 0 with NO_AUTO_VALUE_ON_ZERO fails.
 //   - auto_increment_increment and auto_increment_offset hold. With an increment, a
 //     statement can't be longer than its block.
+//   - In a session that has stopped its clock by SET timestamp, and if triggers of the
+//     user insert into counted tables, a statement of several rows may fail at the
+//     end of a block, with error 1644 or 1062. The next one succeeds.
 //   - A session that sets insert_id itself gets that number, if it is no snow id.
 //   - An event has a session for each execution, and so a block.
 //

@@ -102,7 +102,7 @@ func TestMethodsMySQL(t *testing.T) {
 func TestNoKeys(t *testing.T) {
 	server := dbtest.SharedMariaDB(t)
 	db := open(t, "mysql", server, "CREATE TABLE users (name VARCHAR(20), my_row_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE PRIMARY KEY)")
-	exec(t, db, "CREATE TABLE given (id INT NOT NULL PRIMARY KEY, number INT NOT NULL AUTO_INCREMENT UNIQUE)")
+	exec(t, db, "CREATE TABLE given (id SMALLINT NOT NULL PRIMARY KEY, number INT NOT NULL AUTO_INCREMENT UNIQUE)")
 	if strings.HasPrefix(server.Product(t), "MariaDB ") {
 		exec(t, db, "CREATE TABLE prices (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, price INT NOT NULL) WITH SYSTEM VERSIONING")
 	}

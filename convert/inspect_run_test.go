@@ -4,6 +4,7 @@ package convert_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/shardsnow/snow/convert"
@@ -26,7 +27,11 @@ func TestRunInspected(t *testing.T) {
 		{"postgres", sqlsnow.Postgres, "pgx", func(tb testing.TB) *dbtest.Server { return dbtest.Postgres(tb) }, postgresShop},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			db := open(t, test.driver, test.server(t), test.statements...)
+			server := test.server(t)
+			if strings.HasPrefix(server.Product(t), "MySQL ") {
+				t.Skip("MySQL makes no trigger that PRECEDES another while tables are locked whose children cascade: error 3011 in phase Count")
+			}
+			db := open(t, test.driver, server, test.statements...)
 			p, err := convert.Inspect(t.Context(), test.dialect, db, convert.InspectConfig{})
 			if err != nil {
 				t.Fatal(err)

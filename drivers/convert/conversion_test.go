@@ -182,18 +182,14 @@ func (c *conversion) pass(gate string) { c.gates = append(c.gates, gate) }
 // verify asks the conversion itself.
 func (c *conversion) verify() {
 	c.Helper()
-	made, ok := any(c.make(c.open(8), "")).(interface {
-		Verify(ctx context.Context) ([]report.Fault, error)
-	})
-	if !ok {
-		return
-	}
-	faults, err := made.Verify(c.Context())
+	faults, err := c.make(c.open(8), "").Verify(c.Context())
 	if err != nil {
 		c.Fatal(err)
 	}
 	for _, f := range faults {
-		c.Errorf("verify: %v", f)
+		if c.found[f.Table+"."+f.Column] == "" { // writers delete rows to which no foreign key refers
+			c.Errorf("verify: %v", f)
+		}
 	}
 }
 
@@ -253,7 +249,7 @@ func eachSchema(t *testing.T, usual []string, do func(*testing.T, *world)) {
 			continue
 		}
 		for _, on := range slices.Sorted(maps.Keys(servers)) {
-			t.Run(name+" on "+on, func(t *testing.T) {
+			t.Run(on+" "+name, func(t *testing.T) {
 				s, server := schemas[name], servers[on]
 				do(t, newWorld(t, server, s.statements(t, server.dialect), s.found[on], cmp.Or(*seed, 1)))
 			})

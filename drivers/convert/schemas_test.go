@@ -3,6 +3,7 @@ package convert_test
 import (
 	"testing"
 
+	"github.com/shardsnow/snow/internal/testkit/testscale"
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
@@ -34,21 +35,16 @@ var schemas = map[string]schema{
 
 // The writers themselves, without a conversion: what they are told is what is in the database.
 func TestWriters(t *testing.T) {
-	for name, s := range schemas {
-		for on, server := range servers {
-			t.Run(name+" on "+on, func(t *testing.T) {
-				w := newWorld(t, server, s.statements(t, server.dialect), s.found[on], 1)
-				a, b := w.writer(false), w.writer(false)
-				for range 300 {
-					for _, each := range []*writer{a, b} {
-						if err := each.once(t.Context()); err != nil {
-							t.Fatal(err)
-						}
-					}
+	testscale.NeedLong(t)
+	eachSchema(t, nil, func(t *testing.T, w *world) {
+		writers := []*writer{w.writer(false), w.writer(false)}
+		for range 300 {
+			for _, each := range writers {
+				if err := each.once(t.Context()); err != nil {
+					t.Fatal(err)
 				}
-				w.check()
-				t.Log(a.done, a.met, b.done, b.met)
-			})
+			}
 		}
-	}
+		w.check()
+	})
 }

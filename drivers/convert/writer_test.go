@@ -262,7 +262,7 @@ func (w *writer) send(ctx context.Context, q querier, t *table, rows []*row, tol
 		return err
 	}
 	if w.dialect == sqlsnow.Postgres {
-		returned, err := q.QueryContext(ctx, statement+" RETURNING "+quote(w.dialect, t.counted), args...)
+		returned, err := q.QueryContext(ctx, statement+" RETURNING "+quote(w.dialect, t.counted), args...) //nolint:sqlclosecheck // each does
 		if err != nil {
 			return err
 		}
@@ -283,7 +283,7 @@ func (w *writer) send(ctx context.Context, q querier, t *table, rows []*row, tol
 	if err != nil {
 		return err
 	}
-	last, err := q.QueryContext(ctx, "SELECT LAST_INSERT_ID()")
+	last, err := q.QueryContext(ctx, "SELECT LAST_INSERT_ID()") //nolint:sqlclosecheck // each does
 	if err != nil {
 		return err
 	}

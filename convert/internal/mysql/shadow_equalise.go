@@ -39,6 +39,14 @@ func (c *carrier) equalise(ctx context.Context, run *job.Run) error {
 	if err := dropTriggers(ctx, c.s, c.world, c.mirror); err != nil {
 		return err
 	}
+	if failed, err := c.isListed(ctx, depthFailed); err != nil || failed {
+		if err == nil {
+			err = c.noteScan(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if err := c.scanIfNeeded(ctx, run); err != nil {
 		return err
 	}
@@ -63,16 +71,20 @@ func (c *carrier) isLive(ctx context.Context) (bool, error) {
 	if err != nil || !live {
 		return false, err
 	}
+	failed, err := c.isListed(ctx, depthFailed, depthScan)
+	return !failed, err
+}
+
+// isListed reports whether a list has an entry of one of the depths.
+func (c *carrier) isListed(ctx context.Context, depths ...int) (bool, error) {
+	wanted := strings.Trim(strings.ReplaceAll(fmt.Sprint(depths), " ", ", "), "[]")
 	for _, r := range c.world {
-		failed, err := texts(ctx, c.s, fmt.Sprintf("SELECT 1 FROM %s WHERE depth IN (%d, %d) LIMIT 1", quote(c.log(r.name)), depthScan, depthFailed))
-		if err != nil {
-			return false, err
-		}
-		if len(failed) > 0 {
-			return false, nil
+		found, err := texts(ctx, c.s, fmt.Sprintf("SELECT 1 FROM %s WHERE depth IN (%s) LIMIT 1", quote(c.log(r.name)), wanted))
+		if err != nil || len(found) > 0 {
+			return true, err
 		}
 	}
-	return true, nil
+	return false, nil
 }
 
 // beginListing makes the triggers that list changes. If they have not been there all the time, changes may be missing in
@@ -169,7 +181,7 @@ func (c *carrier) inWindow(ctx context.Context) error {
 	}
 	for _, r := range c.world {
 		for _, event := range events() {
-			if err := c.s.exec(ctx, trigger(c.mirror, event, r.name, r.name, c.repeating(r, event))); err != nil {
+			if err := c.s.exec(ctx, trigger(c.mirror, event, r.name, r.name, c.repeating(r, event, c.s.keysInSQL))); err != nil {
 				return err
 			}
 		}

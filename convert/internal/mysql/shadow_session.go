@@ -15,7 +15,8 @@ import (
 // A session is a connection with settings of its own. It is thrown away at the end, so nobody else gets them.
 type session struct {
 	*sql.Conn
-	mariaDB bool
+	mariaDB   bool
+	keysInSQL bool // foreign keys are not InnoDB's
 }
 
 // open makes a session. Writing a zero or an impossible date that a table has is no error in it, and times are UTC.
@@ -44,6 +45,12 @@ func open(ctx context.Context, db *sql.DB) (*session, error) {
 		return nil, err
 	}
 	s.mariaDB = strings.Contains(version[0][0], "MariaDB")
+	native, err := texts(ctx, s, "SHOW VARIABLES LIKE 'innodb_native_foreign_keys'")
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	s.keysInSQL = len(native) > 0 && native[0][1] == "OFF"
 	return s, nil
 }
 
@@ -149,8 +156,9 @@ func (s *session) locked(ctx context.Context, tables []string, do func() error) 
 	})
 }
 
-// lock tries a statement that locks tables, some times without waiting, and then with. While it waits, a transaction that needs another
-// table of the group can meet a deadlock, and the server chooses that transaction. MySQL always waits.
+// lock tries a statement that locks tables, some times without waiting, and then with. While it waits, a transaction
+// that needs another table of the group can meet a deadlock (1213), and the server chooses that transaction: so it is
+// with each ALTER and RENAME. MySQL always waits.
 func (s *session) lock(ctx context.Context, statement string) error {
 	if !s.mariaDB {
 		return s.exec(ctx, statement)

@@ -24,7 +24,16 @@ func (g *group) mirror(ctx context.Context, run *job.Run) error {
 		if err := waitForSnapshots(ctx, s, run); err != nil {
 			return err
 		}
-		return (&carrier{direction: forward(), world: w, s: s}).equalise(ctx, run)
+		c := &carrier{direction: forward(), world: w, s: s}
+		if live, err := c.isLive(ctx); err != nil || live {
+			return err
+		}
+		// The copies of the tables are of different times. A row that was deleted before its copy leads nowhere, and
+		// rows that were copied before may have lost it. So rows that differ are listed themselves.
+		if err := c.noteScan(ctx); err != nil {
+			return err
+		}
+		return c.equalise(ctx, run)
 	})
 }
 

@@ -16,10 +16,9 @@ const (
 	depthFailed = 127 // a change could not be repeated in the target
 )
 
-// fixed are settings of the session in which a trigger is made. The trigger has them, whatever its caller's are.
-//
-// Neither kind reads anything, so a program's view of the data begins no sooner than without them. Neither locks more
-// than the program's own statement has locked, while source and target are equal.
+// A trigger has the sql_mode of the session that has made it, whatever its caller's is. Neither kind reads anything, so
+// a program's view of the data begins no sooner than without them. Neither locks more than the program's own statement
+// has locked, while source and target are equal.
 
 // listing returns the statement that makes a trigger that lists changed rows.
 func (d direction) listing(r *relation, event string) string {
@@ -36,9 +35,12 @@ func (d direction) listing(r *relation, event string) string {
 	return fmt.Sprintf("INSERT INTO %s VALUES (UUID_SHORT(), 0, %s)", quote(d.log(r.name)), strings.Join(values, ", "))
 }
 
-// repeating returns what a trigger does that repeats a change in the target. It never makes the program's statement
-// fail: what the target refuses is listed.
-func (d direction) repeating(r *relation, event string) string {
+// repeating returns what a trigger does that repeats a change in the target. What the target refuses is listed, and the
+// program's statement goes on. Only a deadlock, or a wait for a lock that took too long, ends it, as without triggers.
+//
+// MySQL since 9.6 may have its foreign keys in SQL. Its REPLACE then fires the triggers of DELETE and INSERT, and leaves
+// the rows alone that refer to the row. The target can't do that, so a row that comes again is listed as well.
+func (d direction) repeating(r *relation, event string, keysInSQL bool) string {
 	target := quote(d.to(r.name))
 	stored := r.stored()
 	found := each(r.key, " AND ", func(c string) string { return column(target, c) + " = OLD." + quote(c) })
@@ -52,7 +54,19 @@ func (d direction) repeating(r *relation, event string) string {
 		change = fmt.Sprintf("DELETE FROM %s WHERE %s", target, found)
 	}
 	failed := strings.Replace(d.listing(r, event), "UUID_SHORT(), 0,", fmt.Sprintf("UUID_SHORT(), %d,", depthFailed), 1)
-	return fmt.Sprintf("BEGIN\n  DECLARE CONTINUE HANDLER FOR SQLEXCEPTION %s;\n  %s;\nEND", failed, change)
+	if keysInSQL && len(r.children) > 0 {
+		key := func(row string) string {
+			return "CONCAT_WS('/', " + each(r.key, ", ", func(c string) string { return "HEX(" + row + "." + quote(c) + ")" }) + ")"
+		}
+		switch event {
+		case "delete":
+			change += ";\n  SET @_snow_deleted = " + key("OLD")
+		case "insert":
+			change += fmt.Sprintf(";\n  IF @_snow_deleted = %s THEN %s; END IF;\n  SET @_snow_deleted = NULL", key("NEW"), failed)
+		}
+	}
+	// After a deadlock and its like, the server has rolled back the transaction: the program must hear of it.
+	return fmt.Sprintf("BEGIN\n  DECLARE EXIT HANDLER FOR 1213, 1205, 1206, 1020 RESIGNAL;\n  DECLARE CONTINUE HANDLER FOR SQLEXCEPTION %s;\n  %s;\nEND", failed, change)
 }
 
 // trigger returns the statement that makes a trigger of a kind.

@@ -59,6 +59,7 @@ type house struct {
 	db         *sql.DB // for the test
 	name, twin string
 	plan       *plan.Plan
+	keysInSQL  bool
 }
 
 func newHouse(t testing.TB, schema func(mariaDB bool) []string) *house {
@@ -83,6 +84,8 @@ func newHouse(t testing.TB, schema func(mariaDB bool) []string) *house {
 		h.db = db
 	}
 	h.exec("CREATE TABLE test_steps (name VARCHAR(100) PRIMARY KEY, position TEXT NOT NULL)")
+	native := h.query("SHOW VARIABLES LIKE 'innodb_native_foreign_keys'")
+	h.keysInSQL = len(native) > 0 && native[0][1] == "OFF"
 	h.plan = h.planned(plan.Online)
 	return h
 }
@@ -142,7 +145,7 @@ func (h *house) planned(method plan.Method) *plan.Plan {
 // definitions returns what SHOW CREATE TABLE says of all tables, without what may differ.
 func (h *house) definitions() map[string]string {
 	h.Helper()
-	width, counted := regexp.MustCompile("(?:big)?int(?:\\(\\d+\\))?"), counterOption()
+	width, counted := regexp.MustCompile(`(?:big)?int(?:\(\d+\))?`), counterOption()
 	all := map[string]string{}
 	for _, row := range h.query("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'test_steps'") {
 		text, err := definition(h.Context(), h.db, row[0])

@@ -164,6 +164,9 @@ func (w *writers) statement(ctx context.Context, tx *sql.Tx, random *rand.Rand, 
 	case 15:
 		statement = "INSERT INTO {}profiles (user_id, bio, user_code) SELECT id, '" + word + "', code FROM {}users WHERE id = " + user + " ON DUPLICATE KEY UPDATE bio = VALUES(bio)"
 	case 16:
+		if w.h.keysInSQL {
+			return nil // see TestReplace
+		}
 		statement = "REPLACE INTO {}order_lines (order_id, line, what) SELECT id, 1, '" + word + "' FROM {}orders WHERE id = " + order
 	case 17:
 		statement = "UPDATE {}orders AS o JOIN {}order_lines AS l ON l.order_id = o.id SET o.total = o.total + 1, l.what = CONCAT(LEFT(l.what, 20), 'x') WHERE o.id = " + order

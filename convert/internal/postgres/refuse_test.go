@@ -132,6 +132,34 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestAlterBack alters a table back, as long as values fit.
+func TestAlterBack(t *testing.T) {
+	tables := writtenTables()
+	for _, table := range tables {
+		table.Method = plan.Alter
+	}
+	w := newWorld(t, dbtest.Postgres(t, "fsync=off"), tables, written...)
+	before := w.describe()
+	w.must(w.forth(w.db, job.Widen))
+	w.must(w.back(w.db))
+	if diff := differences(before, w.describe()); diff != "" {
+		t.Errorf("after the way back:\n%s", diff)
+	}
+	w.must(w.forth(w.db, job.Count))
+	w.exec("INSERT INTO customers (id, owner) VALUES (1125899906842624, 1)")
+	before = w.describe()
+	s := w.steps()[1]
+	r, err := newRun(context.Background(), w.db, s)
+	w.must(err)
+	var wide *TooWideError
+	if err := s.Undo(context.Background(), r); !errors.As(err, &wide) || wide.Table != "customers" {
+		t.Errorf("%s: back with a snow id: got %v", s.Name, err)
+	}
+	if diff := differences(before, w.describe()); diff != "" {
+		t.Errorf("the way back that is none changed:\n%s", diff)
+	}
+}
+
 // TestDisabledTrigger fills rows anew that a session wrote while the trigger was disabled.
 func TestDisabledTrigger(t *testing.T) {
 	w := newWorld(t, dbtest.Postgres(t, "fsync=off"), writtenTables(), written...)
@@ -185,8 +213,10 @@ func TestLongTransaction(t *testing.T) {
 func TestJudge(t *testing.T) {
 	column := func() []*plan.Column { return []*plan.Column{{Name: "id", Type: "integer", To: "bigint"}} }
 	tables := []*plan.Table{
-		{Name: "a", Columns: column(), Method: plan.Online}, {Name: "b", Columns: column(), Method: plan.Online},
-		{Name: "c", Columns: column(), Method: plan.Alter, Why: "it is small"}, {Name: "d", Columns: column(), Method: plan.Online, Why: "somebody wants it"},
+		{Name: "a", Columns: column(), Method: plan.Online},
+		{Name: "b", Columns: column(), Method: plan.Online},
+		{Name: "c", Columns: column(), Method: plan.Alter, Why: "it is small"},
+		{Name: "d", Columns: column(), Method: plan.Online, Why: "somebody wants it"},
 	}
 	w := newWorld(t, dbtest.Postgres(t, "fsync=off"), tables, "CREATE TABLE a (id int PRIMARY KEY)", "CREATE TABLE b (id int UNIQUE DEFERRABLE)",
 		"CREATE TABLE c (id int[] PRIMARY KEY)", "CREATE TABLE d (id int) PARTITION BY HASH (id)")

@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -104,6 +105,10 @@ func contents(w *world) string {
 // way back nothing has.
 func TestEverythingStays(t *testing.T) {
 	w := newWorld(t, dbtest.Postgres(t, "wal_level=logical"), shopTables(), shop...)
+	if w.text("SELECT 1 FROM pg_available_extensions WHERE name = 'citext'") != "" {
+		w.exec("CREATE EXTENSION citext", "ALTER TABLE customers ADD mail citext CHECK (mail <> id::text::citext)",
+			"CREATE UNIQUE INDEX by_mail ON customers (mail, id) WHERE mail <> 'x'::citext", "CREATE VIEW mails AS SELECT id, mail FROM customers WHERE mail = 'A'::citext")
+	}
 	before, rows := w.describe(), contents(w)
 	w.must(w.forth(w.db, job.Widen))
 	if after := contents(w); after != rows {
@@ -133,6 +138,20 @@ func TestEverythingStays(t *testing.T) {
 	}
 	if after := contents(w); after != rows {
 		t.Fatalf("rows before:\n%s\nat the end:\n%s", rows, after)
+	}
+	var fault *Fault
+	end := w.describe()
+	for _, s := range w.steps() {
+		if s.Name == "widen group 1: swap" {
+			r, err := newRun(t.Context(), w.db, s)
+			w.must(err)
+			if err := s.Undo(t.Context(), r); !errors.As(err, &fault) {
+				t.Errorf("back after the end: got %v", err)
+			}
+		}
+	}
+	if diff := differences(end, w.describe()); diff != "" {
+		t.Errorf("the way back that is none changed:\n%s", diff)
 	}
 }
 

@@ -13,6 +13,8 @@ var longJobs = []job{
 	{"internal/testkit/mergetest", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash|TestBinding|TestBounds|TestClashes|TestCounters|TestProof|TestWitness)", "."}},
 	{"drivers", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults|TestRandomCreates)$", "./lease", "./segment", "./gorm"}},
 	{"drivers", []string{"-timeout=60m", "-run=^(TestRandom|TestCrash|TestBinding|TestBounds|TestClashes|TestCounters|TestProof|TestWitness)", "./merge"}},
+	{"drivers", []string{"-timeout=60m", "-run=^(TestConvert|TestConvertSmall|TestKilled|TestBack|TestOldProgramsComeBack|TestWriters)$", "./convert"}},
+	{"convert", []string{"-timeout=60m", "-run=^(TestTwoMillionRows|TestSpeed)$", "./internal/mysql", "./internal/postgres"}},
 	{".", []string{"-timeout=60m", "-race", "-run=^(TestFaults|TestSegmentFaults)$", "./sqlsnow", "./sqlsnow/segments"}},
 	{"internal/testkit/etcdtest", []string{"-timeout=60m", "-run=^(TestFaults|TestLeaderIsAlone|TestSnapshot|TestClocksAreWrong)", "."}},
 	{"zksnow", []string{"-timeout=60m", "-run=^(TestFaults|TestSessionThatIsOver|TestWhoseTime)$", "."}},

@@ -163,6 +163,7 @@ type job struct {
 // run with it on MariaDB. On PostgreSQL and SQLite all of them run the same code, and functions of SQL run in servers. Two
 // jobs of one package wait for databases most of the time.
 var apart = []job{
+	{"drivers", []string{"-parallel=2", module + "drivers/convert"}},
 	{".", []string{"-run=" + oneGoroutine, rootPackage}},
 	{".", []string{"-race", "-skip=" + oneGoroutine, rootPackage}},
 	{".", []string{"-p=3", "-parallel=4", module + "docs", module + "internal/protocol", module + "internal/testkit/dbtest", module + "internal/tools/release", module + "internal/tools/releasecheck", module + "internal/tools/testrun"}},

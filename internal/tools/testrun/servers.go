@@ -40,8 +40,8 @@ const (
 //
 // The system's MariaDB, PostgreSQL and SQLite have make test.
 var servers = []server{
-	{"mysql", "SNOW_MYSQL_SERVER", []string{"root", "leases", "functions", "segments", "numbers", "gormsnow", "drivers", "data layers", "examples", "two servers", "merge", "definitions", "worlds", "dbtest"}, false, ""},
-	{"postgres", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg functions", "pg segments", "pg numbers", "pg gormsnow", "pg drivers", "pg data layers", "pg merge"}, false, ""},
+	{"mysql", "SNOW_MYSQL_SERVER", []string{"root", "leases", "functions", "segments", "numbers", "gormsnow", "drivers", "data layers", "examples", "two servers", "merge", "definitions", "worlds", "convert", "dbtest"}, false, ""},
+	{"postgres", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg functions", "pg segments", "pg numbers", "pg gormsnow", "pg drivers", "pg data layers", "pg merge", "pg convert"}, false, ""},
 	{"mariadb", "SNOW_MYSQL_SERVER", []string{"root", "leases", "functions", "segments", "numbers", "gormsnow", "drivers", "data layers", "examples", "two servers", "merge", "definitions", "worlds"}, false, ""},
 	{"pgbouncer-newest", "SNOW_POSTGRES_SERVER", []string{"pg leases", "pg segments", "pg gormsnow", "pg data layers"}, false, failedStatements},
 	{"pgbouncer", "SNOW_POSTGRES_SERVER", []string{"pg gormsnow", "pg data layers"}, true, ""},
@@ -70,6 +70,7 @@ var suites = map[string]job{
 	"merge":          {"merge", []string{"-timeout=40m", ".", "./internal/chunk", "./internal/earlier", "./internal/ledger", "./internal/rekey", "./internal/steps", "./internal/verify"}},
 	"definitions":    {"drivers", []string{"-timeout=20m", "-run=^(TestDefinitions|TestInvisibleKey|TestGeneratedInvisibleKey|TestVerifyComputed)$", "./merge"}},
 	"worlds":         {"internal/testkit/mergetest", []string{"-timeout=40m", "."}},
+	"convert":        {"drivers", []string{"-timeout=20m", notMySQL, "./convert"}},
 	"dbtest":         {".", []string{"-timeout=20m", "-run=" + newerPrograms, "-skip=^(TestGaleraNodes|TestSharedServer)$", "./internal/testkit/dbtest"}},
 	"pg leases":      {"drivers", []string{"-timeout=30m", "./lease"}},
 	"pg functions":   {"drivers", []string{"-timeout=30m", "./functions"}},
@@ -79,6 +80,7 @@ var suites = map[string]job{
 	"pg data layers": {"examples/data-layers", []string{"-timeout=20m", "-run=^TestPgx", "."}},
 	"pg drivers":     {"drivers", []string{"-timeout=30m", notPostgres, "./gormcheck", "./route", "./sharding", "./outbox", "./lookup"}},
 	"pg merge":       {"drivers", []string{"-timeout=40m", notPostgres, "./merge"}},
+	"pg convert":     {"drivers", []string{"-timeout=20m", notPostgres + "|^TestComingFromGormModel$", "./convert"}},
 }
 
 // chosen returns the servers in the list of names that SNOW_TEST_SERVERS may have, or all.

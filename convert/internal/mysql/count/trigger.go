@@ -34,6 +34,7 @@ const beforeInsert = `BEGIN
         SET @snow_spent = 0;
         SET SESSION insert_id = @snow_forced;
       ELSEIF @snow_T_written = 0 THEN
+        SET @snow_T_at = NOW(6);
         {kept}
       END IF;
       IF @snow_T_mixed = 1 THEN

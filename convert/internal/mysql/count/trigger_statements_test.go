@@ -85,6 +85,14 @@ var scripts = []script{
 		{"INSERT INTO orders (n) VALUES (1), (2), (3)", "25"},
 		{"SELECT MAX(id) FROM other", "30"},
 	}},
+	{name: "a trigger of the user inserts, after a statement that failed", before: []string{
+		"CREATE TRIGGER a AFTER INSERT ON orders FOR EACH ROW INSERT INTO other (w) VALUES (NEW.id)",
+	}, lines: []line{
+		{"INSERT INTO orders (n) VALUES (-1)", "error"},
+		{"INSERT INTO orders (n) VALUES (1), (2), (3)", "20"},
+		{ids, "20 21 22"},
+		{other, "1 2 3"},
+	}},
 	{name: "triggers of the user insert into a table without guard", before: []string{
 		"CREATE TABLE free (id INT AUTO_INCREMENT PRIMARY KEY, w INT)",
 		"CREATE TRIGGER b BEFORE INSERT ON orders FOR EACH ROW INSERT INTO other (w) VALUES (1)",

@@ -22,6 +22,7 @@ CREATE TRIGGER `snow_convert_before_orders` BEFORE INSERT ON `orders` FOR EACH R
         SET @snow_spent = 0;
         SET SESSION insert_id = @snow_forced;
       ELSEIF @snow_0_written = 0 THEN
+        SET @snow_0_at = NOW(6);
         IF @@binlog_format = 'ROW' OR @@log_bin = 0 THEN
           SELECT COUNT(*) INTO @snow_0_kept FROM `snow_convert_count_orders` WHERE block = @snow_0_block;
           IF @snow_0_kept = 0 THEN
