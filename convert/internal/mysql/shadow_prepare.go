@@ -132,8 +132,12 @@ func idsOf(ctx context.Context, q querier, table string) (string, error) {
 		list = "INNODB_SYS_TABLES"
 	}
 	file := fileName(database[0][0]) + "/" + fileName(table)
-	ids, err := texts(ctx, q, "SELECT TABLE_ID FROM information_schema."+list+" WHERE NAME = ? OR NAME LIKE ? ORDER BY TABLE_ID", file,
-		strings.NewReplacer("_", `\_`, "%", `\%`, `\`, `\\`).Replace(file)+"#p#%")
+	pattern := strings.NewReplacer("_", `\_`, "%", `\%`, `\`, `\\`).Replace(file) + "#p#%"
+	var ids [][]string
+	err = patiently(ctx, func() (err error) { // the server's own tables may be locked
+		ids, err = texts(ctx, q, "SELECT TABLE_ID FROM information_schema."+list+" WHERE NAME = ? OR NAME LIKE ? ORDER BY TABLE_ID", file, pattern)
+		return err
+	})
 	if sqldialect.MySQL.Classify(err) == sqldialect.Denied {
 		return "", fmt.Errorf("mysql: the account needs the privilege PROCESS, to see whether tables are truncated: %w", err)
 	}
