@@ -150,6 +150,7 @@ func (h *house) killed(step string, n int, after bool, do func(context.Context, 
 // done again, or taken back. Meanwhile, writers go on.
 func TestKills(t *testing.T) {
 	h := newHouse(t, shop)
+	h.needNativeKeys(t)
 	h.fill(20)
 	w := startWriters(h, 2, 7)
 	stride, kills := testscale.Of(23, 1), 0

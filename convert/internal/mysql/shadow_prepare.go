@@ -91,6 +91,13 @@ func (g *group) refuse(ctx context.Context, s *session, w world) error {
 		if err := checkNames(r, s.mariaDB); err != nil {
 			return err
 		}
+		for _, l := range r.children {
+			if s.keysInSQL && l.carries() {
+				return fmt.Errorf("mysql: table %q can't be converted online: its foreign key %q has actions, and this server carries them out "+
+					"in SQL, where they and the triggers have not been found to work together. Set the method of its group to alter, "+
+					"or start the server with innodb_native_foreign_keys", l.table, l.name)
+			}
+		}
 	}
 	outside, err := texts(ctx, s, `SELECT TABLE_SCHEMA, TABLE_NAME, REFERENCED_TABLE_NAME FROM information_schema.KEY_COLUMN_USAGE
 		WHERE REFERENCED_TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IN (`+each(g.names(), ", ", literalName)+`)
@@ -132,8 +139,12 @@ func idsOf(ctx context.Context, q querier, table string) (string, error) {
 		list = "INNODB_SYS_TABLES"
 	}
 	file := fileName(database[0][0]) + "/" + fileName(table)
-	ids, err := texts(ctx, q, "SELECT TABLE_ID FROM information_schema."+list+" WHERE NAME = ? OR NAME LIKE ? ORDER BY TABLE_ID", file,
-		strings.NewReplacer("_", `\_`, "%", `\%`, `\`, `\\`).Replace(file)+"#p#%")
+	pattern := strings.NewReplacer("_", `\_`, "%", `\%`, `\`, `\\`).Replace(file) + "#p#%"
+	var ids [][]string
+	err = patiently(ctx, func() (err error) { // the server's own tables may be locked
+		ids, err = texts(ctx, q, "SELECT TABLE_ID FROM information_schema."+list+" WHERE NAME = ? OR NAME LIKE ? ORDER BY TABLE_ID", file, pattern)
+		return err
+	})
 	if sqldialect.MySQL.Classify(err) == sqldialect.Denied {
 		return "", fmt.Errorf("mysql: the account needs the privilege PROCESS, to see whether tables are truncated: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shardsnow/snow/convert/internal/job"
@@ -84,16 +85,24 @@ func (g *group) rename(ctx context.Context, run *job.Run, s *session, w world) e
 	if err := untouched(ctx, s, w); err != nil {
 		return err
 	}
-	if live, err := c.isLive(ctx); err != nil || !live {
-		if err == nil {
-			err = fmt.Errorf("mysql: changes of the group of %q could not be repeated: run the step again", g.name)
-		}
-		return err
-	}
 	if err := run.Check(ctx); err != nil {
 		return err
 	}
-	return changeNames(ctx, s, w, shadowOf, oldOf)
+	tables := slices.Concat(w.names(itself), w.names(shadowOf), w.names(c.log))
+	err := s.locked(ctx, tables, func() error { // no transaction is left whose changes may have failed in the target
+		live, err := c.isLive(ctx)
+		if err == nil && !live {
+			err = fmt.Errorf("mysql: changes of the group of %q could not be repeated: run the step again", g.name)
+		}
+		if err != nil || s.mariaDB {
+			return err
+		}
+		return changeNames(ctx, s, w, shadowOf, oldOf)
+	})
+	if err != nil || !s.mariaDB {
+		return err
+	}
+	return changeNames(ctx, s, w, shadowOf, oldOf) // MariaDB can't while it has locks
 }
 
 // changeNames gives the names of the tables to those that come, in one statement. The session checks foreign keys, so

@@ -31,11 +31,23 @@ func (h *house) until(end string) {
 	}
 }
 
+// needNativeKeys skips a test of foreign keys with actions where prepare refuses them.
+func (h *house) needNativeKeys(t *testing.T) {
+	t.Helper()
+	if h.keysInSQL {
+		t.Skip("the server has its foreign keys in SQL: groups with actions are refused online")
+	}
+}
+
 // small is a parent and a child.
-func small(bool) []string {
+func small(mariaDB bool) []string {
+	actions := ""
+	if mariaDB {
+		actions = " ON DELETE SET NULL ON UPDATE CASCADE"
+	}
 	return []string{
 		"CREATE TABLE parents (id INT NOT NULL AUTO_INCREMENT, name VARCHAR(20) NULL, PRIMARY KEY (id)) ENGINE=InnoDB",
-		"CREATE TABLE children (id INT NOT NULL AUTO_INCREMENT, parent_id INT NULL, PRIMARY KEY (id), KEY parent (parent_id), CONSTRAINT child_of FOREIGN KEY (parent_id) REFERENCES parents (id) ON DELETE SET NULL ON UPDATE CASCADE) ENGINE=InnoDB",
+		"CREATE TABLE children (id INT NOT NULL AUTO_INCREMENT, parent_id INT NULL, PRIMARY KEY (id), KEY parent (parent_id), CONSTRAINT child_of FOREIGN KEY (parent_id) REFERENCES parents (id)" + actions + ") ENGINE=InnoDB",
 	}
 }
 
@@ -49,6 +61,7 @@ func (h *house) both(statement string) {
 // TestReplace replaces a parent while triggers repeat changes.
 func TestReplace(t *testing.T) {
 	h := newHouse(t, small)
+	h.needNativeKeys(t)
 	h.both("INSERT INTO {}parents VALUES (1, 'a'), (2, 'b')")
 	h.both("INSERT INTO {}children VALUES (1, 1), (2, 2)")
 	h.until(": swap")

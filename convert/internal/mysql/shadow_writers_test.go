@@ -234,6 +234,7 @@ func (h *house) fill(rows int) {
 
 func TestWidenWithWriters(t *testing.T) {
 	h := newHouse(t, shop)
+	h.needNativeKeys(t)
 	h.fill(60)
 	before := h.definitions()
 	w := startWriters(h, 4, 1)
