@@ -213,6 +213,9 @@ func TestVerifyFinds(t *testing.T) {
 			sqldialect.MySQL:    {"orders: it has 4 rows, and _snow_old_orders", "orders.id: 1 ids are as high", "orders.id: its counter is at 7000000000000000002"},
 			sqldialect.Postgres: {"notes.person: its type is integer", "orders.id: 1 ids are as high"},
 		}[d]
+		if d == sqldialect.MySQL && p.Table("orders").Method == plan.Alter { // no table of old is there to compare with
+			want = want[1:]
+		}
 		if len(found) != len(want) {
 			t.Errorf("%q", found)
 		}

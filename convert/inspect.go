@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,6 +109,11 @@ func checkFit(ctx context.Context, d sqlsnow.Dialect, conn *sql.Conn, s *schema.
 	first, err := firstID(layout, time.Now())
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(p.Tables, func(t *plan.Table) bool { return t.Method == plan.Online }) {
+		for _, right := range slices.Sorted(maps.Keys(s.OnlineLacks)) {
+			reasons = append(reasons, fmt.Sprintf("the account lacks a right to change tables online: GRANT %s ON %s TO it", right, s.OnlineLacks[right]))
+		}
 	}
 	for _, t := range p.Tables {
 		if t.Key == "" {

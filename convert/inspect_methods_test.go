@@ -132,7 +132,7 @@ func TestMethodsPostgres(t *testing.T) {
 		{"large, and something that does not go online", []string{
 			"CREATE TABLE users (id serial PRIMARY KEY, name text, twice int GENERATED ALWAYS AS (id * 2) STORED)", "ALTER TABLE users ALTER name SET STORAGE EXTERNAL",
 			"INSERT INTO users (name) SELECT repeat('x', 8000000) FROM generate_series(1, 3)", "ANALYZE",
-		}, "users alter 1 twice: it is computed from a column that changes, and would be computed anew for all rows under the lock", ""},
+		}, "users alter 1 column twice: it is computed from a column that changes, and would be computed anew for all rows under the lock", ""},
 		{
 			"what can't change",
 			[]string{"CREATE TABLE users (id serial PRIMARY KEY)", "CREATE FUNCTION highest() RETURNS int BEGIN ATOMIC SELECT max(id) FROM users; END"},

@@ -4,7 +4,6 @@ package convert_test
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/shardsnow/snow/convert"
@@ -28,9 +27,6 @@ func TestRunInspected(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			server := test.server(t)
-			if strings.HasPrefix(server.Product(t), "MySQL ") {
-				t.Skip("MySQL makes no trigger that PRECEDES another while tables are locked whose children cascade: error 3011 in phase Count")
-			}
 			db := open(t, test.driver, server, test.statements...)
 			p, err := convert.Inspect(t.Context(), test.dialect, db, convert.InspectConfig{})
 			if err != nil {

@@ -76,7 +76,9 @@ func TestUnfitMySQL(t *testing.T) {
 		return db
 	}
 	unfit(t, sqlsnow.MySQL, db, convert.InspectConfig{})
-	unfit(t, sqlsnow.MySQL, as("limited"), convert.InspectConfig{}, "log_bin_trust_function_creators", "the account lacks rights: GRANT TRIGGER ON `"+name+"`.*")
+	unfit(t, sqlsnow.MySQL, as("limited"), convert.InspectConfig{}, "log_bin_trust_function_creators", "the account lacks rights: GRANT TRIGGER ON `"+name+"`.*",
+		"GRANT CREATE TEMPORARY TABLES ON `"+name+"`.*", "GRANT PROCESS ON *.*")
+	exec(t, db, "GRANT PROCESS ON *.* TO trusted")
 	unfit(t, sqlsnow.MySQL, as("trusted"), convert.InspectConfig{}, "log_bin_trust_function_creators")
 	for _, test := range []struct {
 		name, do, undo string

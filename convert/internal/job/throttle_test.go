@@ -20,7 +20,7 @@ import (
 func TestThrottle(t *testing.T) {
 	each(t, func(t *testing.T, d sqldialect.Dialect, dsn string) {
 		db := open(t, d, dsn)
-		for _, text := range []string{"CREATE TABLE lag (seconds INT)", "INSERT INTO lag VALUES (9)"} {
+		for _, text := range []string{"CREATE TABLE delays (seconds INT)", "INSERT INTO delays VALUES (9)"} {
 			if _, err := db.ExecContext(t.Context(), text); err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +31,7 @@ func TestThrottle(t *testing.T) {
 		}
 		off := Throttle{MostLag: -1, MostBusy: -1, Every: time.Millisecond}
 		lag, paused := off, off
-		lag.MostLag, lag.LagQuery, lag.Replicas = time.Second, "SELECT seconds FROM lag", []*sql.DB{db}
+		lag.MostLag, lag.LagQuery, lag.Replicas = time.Second, "SELECT seconds FROM delays", []*sql.DB{db}
 		paused.PauseFile = file
 		for _, test := range []struct {
 			name string
@@ -40,7 +40,7 @@ func TestThrottle(t *testing.T) {
 			end  func() error
 		}{
 			{"lag", lag, "replica 1 lags: 9s, and 1s may be", func() error {
-				_, err := db.ExecContext(t.Context(), "UPDATE lag SET seconds = 1")
+				_, err := db.ExecContext(t.Context(), "UPDATE delays SET seconds = 1")
 				return err
 			}},
 			{"pause", paused, "the pause file is there", func() error { return os.Remove(file) }},

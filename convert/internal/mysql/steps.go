@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shardsnow/snow/convert/internal/job"
+	"github.com/shardsnow/snow/convert/internal/mysql/count"
 	"github.com/shardsnow/snow/convert/plan"
 )
 
@@ -18,5 +19,19 @@ func Steps(p *plan.Plan) ([]job.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(widen, countSteps(p), letGoSteps(p), finishSteps(p)), nil
+	// The mirrors of the tables of old go before tables are counted: while a table is locked, MySQL finds none of its
+	// triggers if foreign keys of others cascade to it, so that no trigger can come before them.
+	counted, finish := countSteps(p), finishSteps(p)
+	first := min(count.First, len(counted))
+	counted = slices.Concat(counted[:first], letGoSteps(p), counted[first:])
+	setGate(counted, "All programs can read and store ids of 64 bits; none inserts snow ids yet.")
+	setGate(finish, "The new programs insert snow ids, and the old ones are stopped. From here on the tables watch whether rows without ids come.")
+	return slices.Concat(widen, counted, finish), nil
+}
+
+// setGate has programs asked before the first of some steps.
+func setGate(steps []job.Step, what string) {
+	if len(steps) > 0 {
+		steps[0].Gate = what
+	}
 }

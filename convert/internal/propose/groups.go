@@ -81,6 +81,13 @@ func (p *proposer) why(t *plan.Table) (reasons []string) {
 			reasons = append(reasons, fmt.Sprintf("%s refers to it and does not change", child.Name))
 		}
 	}
+	if p.schema.KeysInSQL {
+		for _, k := range t.ForeignKeys {
+			if k.OnDelete != "" || k.OnUpdate != "" {
+				reasons = append(reasons, fmt.Sprintf("its foreign key %s has actions, which this server carries out in SQL", k.Name))
+			}
+		}
+	}
 	for _, o := range s.Outside {
 		if o.Inward {
 			reasons = append(reasons, fmt.Sprintf("%s refers to it from another database", o.Other))

@@ -33,7 +33,7 @@ func (g *grants) add(line string) {
 		case right == "ALL PRIVILEGES" || right == "ALL":
 			g.all = true
 			if everywhere {
-				g.global["SUPER"], g.global["SELECT"], g.global["TRIGGER"] = true, true, true
+				g.global["SUPER"], g.global["SELECT"], g.global["TRIGGER"], g.global["PROCESS"] = true, true, true, true
 			}
 		case everywhere:
 			g.global[right] = true

@@ -16,6 +16,12 @@ type Schema struct {
 	// Refusals are settings and rights because of which a conversion is not possible, with the remedy.
 	Refusals []string
 	Notes    []string
+
+	// KeysInSQL says that MySQL carries out the actions of foreign keys in SQL.
+	KeysInSQL bool
+	// OnlineLacks are rights that only method online needs on MySQL and MariaDB, and that the account lacks: the ON part
+	// of GRANT by the right.
+	OnlineLacks map[string]string
 }
 
 // A Table is a table, and not a view.

@@ -19,7 +19,7 @@ func (r *reader) refuse(format string, args ...any) {
 func (r *reader) serverMySQL(ctx context.Context) {
 	v := map[string]string{}
 	r.each(ctx, `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format', 'log_bin_trust_function_creators', 'read_only', 'super_read_only',
-		'wsrep_on', 'auto_increment_increment', 'sql_mode', 'group_replication_single_primary_mode', 'group_replication_group_name', 'tidb_version')`, func(row row) {
+		'wsrep_on', 'auto_increment_increment', 'sql_mode', 'group_replication_single_primary_mode', 'group_replication_group_name', 'tidb_version', 'innodb_native_foreign_keys')`, func(row row) {
 		v[strings.ToLower(row.text(0))] = strings.ToUpper(row.text(1))
 	})
 	database := ""
@@ -59,6 +59,14 @@ func (r *reader) serverMySQL(ctx context.Context) {
 	if missing := g.missing(needed); len(missing) > 0 {
 		r.refuse("the account lacks rights: GRANT %s ON %s.* TO it", strings.Join(missing, ", "), quote(database))
 	}
+	r.OnlineLacks = map[string]string{}
+	if !g.global["PROCESS"] {
+		r.OnlineLacks["PROCESS"] = "*.*"
+	}
+	if len(g.missing([]string{"CREATE TEMPORARY TABLES"})) > 0 {
+		r.OnlineLacks["CREATE TEMPORARY TABLES"] = quote(database) + ".*"
+	}
+	r.KeysInSQL = v["innodb_native_foreign_keys"] == "OFF"
 	if len(r.Elsewhere) > 0 && !g.global["TRIGGER"] && !g.all {
 		r.Notes = append(r.Notes, "by hand: the account has no right TRIGGER on all databases: guards in other databases need it there; remove those that no program of this database writes to")
 	}

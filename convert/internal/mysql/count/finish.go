@@ -17,12 +17,8 @@ import (
 // FinishSteps returns the steps of phase Finish that end the counting.
 func FinishSteps(p *plan.Plan) (steps []job.Step) {
 	tables := counted(p)
-	for i, t := range tables {
-		s := watchStep(t)
-		if i == 0 {
-			s.Gate = "The new programs insert snow ids, and the old ones are stopped. From here on the tables watch whether rows without ids come."
-		}
-		steps = append(steps, s)
+	for _, t := range tables {
+		steps = append(steps, watchStep(t))
 	}
 	for i, t := range tables {
 		s := finishStep(t)
