@@ -27,5 +27,5 @@
 //	alter.go       ALTER TABLE
 //	count.go       identities and sequences
 //	finish.go      the end: nothing is counted any more
-//	table.go       tables and columns as they are now; kept.go, names.go, lock.go, query.go, errors.go
+//	table.go       tables and columns as they are now; names.go, lock.go, query.go, errors.go
 package postgres
