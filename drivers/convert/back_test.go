@@ -38,7 +38,7 @@ func TestBack(t *testing.T) {
 // Before Finish, new programs may stop and old ones come back: their numbers are small, and they go on behind the last
 // ones.
 func TestOldProgramsComeBack(t *testing.T) {
-	eachSchema(t, []string{"flarum"}, func(_ *testing.T, w *world) {
+	eachSchema(t, []string{"chinook"}, func(_ *testing.T, w *world) {
 		c := w.inspect(true)
 		for gate := c.run("count"); gate != ""; gate = c.run("count") {
 			c.pass(gate)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/shardsnow/snow/sqlsnow"
 )
 
 // draw returns a row that is not there yet, without the key that the database numbers.
@@ -90,7 +91,7 @@ func (w *world) isLookup(t *table) bool {
 
 // hasChildren reports whether rows of the writer refer to the row.
 func (w *writer) hasChildren(r *row) bool {
-	dead, nulls, ok := w.rows.deletion(r, w.tables, w.circles)
+	dead, nulls, ok := w.rows.deletion(r, w.tables, w.circles, w.dialect == sqlsnow.Postgres)
 	return !ok || len(dead) > 1 || len(nulls) > 0
 }
 

@@ -63,8 +63,9 @@ type cleared struct {
 
 // deletion says what becomes of other rows when one is deleted; ok is false if the database refuses that. MySQL 9.7
 // leaves orphans where a deletion comes back to a table on its way through another one, as from discussions to posts
-// to discussions: if circles is false, ok is false for these, too.
-func (m model) deletion(first *row, tables map[string]*table, circles bool) (dead []*row, nulls []cleared, ok bool) {
+// to discussions: if circles is false, ok is false for these, too. InnoDB refuses to delete a row that refers to itself, so
+// that itself is false.
+func (m model) deletion(first *row, tables map[string]*table, circles, itself bool) (dead []*row, nulls []cleared, ok bool) {
 	dead = []*row{first}
 	way := []map[string]bool{{}} // the tables before each of them
 	for i := 0; i < len(dead); i++ {
@@ -76,7 +77,13 @@ func (m model) deletion(first *row, tables map[string]*table, circles bool) (dea
 				}
 				target, _ := dead[i].tuple(f.target)
 				for _, r := range m[t.name] {
-					if values, whole := r.tuple(f.columns); !whole || !slices.Equal(values, target) || slices.Contains(dead, r) {
+					if values, whole := r.tuple(f.columns); !whole || !slices.Equal(values, target) {
+						continue
+					}
+					if r == dead[i] && !itself && f.onDelete != "CASCADE" && f.onDelete != "SET NULL" {
+						return nil, nil, false
+					}
+					if slices.Contains(dead, r) {
 						continue
 					}
 					if !circles && t.name != name && way[i][t.name] {

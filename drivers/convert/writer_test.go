@@ -369,7 +369,7 @@ func (w *writer) remove(ctx context.Context, q querier) (apply func(), err error
 	if r == nil {
 		return nil, errNoParent
 	}
-	dead, nulls, ok := w.rows.deletion(r, w.tables, w.circles)
+	dead, nulls, ok := w.rows.deletion(r, w.tables, w.circles, w.dialect == sqlsnow.Postgres)
 	if !ok {
 		return nil, errNoParent
 	}
