@@ -37,5 +37,5 @@ type StillCountedError struct {
 }
 
 func (e *StillCountedError) Error() string {
-	return fmt.Sprintf("a row without an id came into table %q at %s, from %q: an old program is left", e.Table, e.At.Format(time.RFC3339), e.Who)
+	return fmt.Sprintf("a row without an id came into table %q at %s, from %q: an old program is left; stop it, let the others do all they do once more, and run again", e.Table, e.At.Format(time.RFC3339), e.Who)
 }

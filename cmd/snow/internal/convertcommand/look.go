@@ -134,7 +134,7 @@ func (c *Command) verify(ctx context.Context) error {
 		return err
 	}
 	if n := len(faults); n > 0 {
-		return fmt.Errorf("%d things are not as they should be", n)
+		return fmt.Errorf("faults: %d", n)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (c *Command) makePlan(ctx context.Context) error {
 		return err
 	}
 	if open := openQuestions(p); open > 0 {
-		return &NoError{fmt.Errorf("%d questions are open in %s", open, c.plan), "Answer each with widen or leave, in the file."}
+		return &NoError{fmt.Errorf("open questions in %s: %d", c.plan, open), "Answer each with widen or leave, in the file."}
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (c *Command) readPlan() (*plan.Plan, error) {
 		return nil, fmt.Errorf("%s: %w", c.plan, err)
 	}
 	if open := openQuestions(p); open > 0 {
-		return nil, &NoError{fmt.Errorf("%d questions are open in %s", open, c.plan), "Answer each with widen or leave, in the file."}
+		return nil, &NoError{fmt.Errorf("open questions in %s: %d", c.plan, open), "Answer each with widen or leave, in the file."}
 	}
 	return p, nil
 }
