@@ -31,6 +31,7 @@ require (
 	github.com/prometheus/client_model v0.6.2 // indirect
 	github.com/prometheus/common v0.70.1 // indirect
 	github.com/prometheus/procfs v0.21.1 // indirect
+	github.com/shardsnow/snow/convert v0.0.0 // indirect
 	github.com/shardsnow/snow/etcdsnow v0.0.0 // indirect
 	github.com/shardsnow/snow/promsnow v0.0.0 // indirect
 	github.com/shardsnow/snow/zksnow v0.0.0 // indirect
@@ -61,3 +62,5 @@ replace (
 )
 
 replace github.com/shardsnow/snow/zksnow => ../../zksnow
+
+replace github.com/shardsnow/snow/convert => ../../convert
