@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/shardsnow/snow/convert/internal/job"
+	"github.com/shardsnow/snow/convert/internal/mysql/restate"
 )
 
 // work is what the steps of a group have in common: a session, and the tables.
@@ -18,6 +19,16 @@ func (g *group) work(ctx context.Context, run *job.Run, do func(*session, world)
 		return err
 	}
 	defer s.close()
+	// Triggers were being made when the program was killed.
+	pending, err := texts(ctx, s, restate.Pending)
+	if err != nil {
+		return err
+	}
+	for _, table := range pending {
+		if err := s.locked(ctx, table, func() error { return restate.Table(ctx, s, table[0]) }); err != nil {
+			return err
+		}
+	}
 	w, err := g.look(ctx, s)
 	if err != nil {
 		return err

@@ -180,6 +180,9 @@ func (c *carrier) inWindow(ctx context.Context) error {
 		}
 	}
 	for _, r := range c.world {
+		if err := restate.Begin(ctx, c.s, r.name); err != nil {
+			return err
+		}
 		for _, event := range events() {
 			if err := c.s.exec(ctx, trigger(c.mirror, event, r.name, r.name, c.repeating(r, event, c.s.keysInSQL))); err != nil {
 				return err

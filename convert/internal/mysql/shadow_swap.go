@@ -155,6 +155,10 @@ func (g *group) keep(ctx context.Context, run *job.Run) error {
 		if swapped, err := g.isSwapped(ctx, s); err != nil || !swapped {
 			return err
 		}
+		// They are left on the tables of old if the program was killed after these had got their names.
+		if err := dropTriggers(ctx, s, w, forward().mirror, forward().listed); err != nil {
+			return err
+		}
 		c := &carrier{direction: backward(), world: w, s: s}
 		if err := c.noteTruncated(ctx); err != nil {
 			return err

@@ -82,6 +82,9 @@ func (d direction) makeListing(ctx context.Context, s *session, w world, on func
 	}
 	return s.locked(ctx, w.names(on), func() error {
 		for _, r := range w {
+			if err := restate.Begin(ctx, s, on(r.name)); err != nil {
+				return err
+			}
 			for _, event := range events() {
 				if err := s.exec(ctx, trigger(d.listed, event, r.name, on(r.name), d.listing(r, event))); err != nil {
 					return err
@@ -123,6 +126,11 @@ func dropTriggers(ctx context.Context, s *session, w world, kinds ...string) err
 		return nil
 	}
 	return s.locked(ctx, tables, func() error {
+		for _, table := range tables {
+			if err := restate.Begin(ctx, s, table); err != nil {
+				return err
+			}
+		}
 		for _, name := range names {
 			if err := s.exec(ctx, "DROP TRIGGER IF EXISTS "+quote(name)); err != nil {
 				return err

@@ -269,11 +269,11 @@ func TestWriters(t *testing.T) {
 			before := x.done
 			started := make(chan struct{})
 			group.Go(func() {
-				for ctx.Err() == nil {
+				for begun := false; ctx.Err() == nil; {
 					x.once(context.Background())
-					if x.done >= before+transactions && started != nil {
+					if x.done >= before+transactions && !begun {
 						close(started)
-						started = nil
+						begun = true
 					}
 				}
 			})

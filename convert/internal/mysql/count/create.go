@@ -148,7 +148,10 @@ func (w *counting) renew(ctx context.Context) error {
 		return err
 	}
 	if w.verify(ctx) == nil {
-		return nil
+		return restate.End(ctx, w.conn, w.table)
+	}
+	if err := restate.Begin(ctx, w.conn, w.table); err != nil {
+		return err
 	}
 	if err := w.exec(ctx, w.drops()...); err != nil {
 		return err
