@@ -51,8 +51,7 @@ func startServer(ctx context.Context) (cfg *mysql.Config, stop func() error, err
 	go func() { ended <- server.Wait() }()
 	stop = func() error {
 		_ = server.Process.Signal(syscall.SIGTERM) // it may have ended
-		<-ended
-		return os.RemoveAll(dir)
+		return errors.Join(<-ended, os.RemoveAll(dir))
 	}
 
 	cfg = mysql.NewConfig()
