@@ -153,7 +153,7 @@ func TestKills(t *testing.T) {
 	h.needNativeKeys(t)
 	h.fill(20)
 	w := startWriters(h, 2, 7)
-	stride, kills := testscale.Of(41, 1), 0
+	stride, kills := testscale.Of(200, 1), 0
 	for i, s := range h.steps() {
 		last := i == len(h.steps())-1
 		for n := 1 + i%5; ; n += stride {
