@@ -22,7 +22,6 @@ var longJobs = []job{
 	{"drivers", []string{"-timeout=30m", "-run=^TestNumbers(On|Failover)", "./number"}},
 	{"drivers", []string{"-timeout=60m", "-run=^TestRandom$", "./route", "-statements=40000"}},
 	{"merge", []string{"-timeout=30m", "-race", "-run=^(TestRivals|TestIDsOfDates|TestIDsOfChangingSource|TestLostLease|TestPacksOfSeveralWriters|TestPauseFile|TestSmallPools|TestThrottle)$", "."}},
-	{"drivers", []string{"-timeout=60m", "-run=^(TestConvertSmall|TestWriters)$", "./convert"}},
 	{".", []string{"-timeout=30m", "-run=^TestOpenAPIClient$", "./httpsnow"}},
 	{".", []string{"-timeout=30m", "-run=^TestHundredMillionIDs$", "."}},
 	{".", []string{"-timeout=30m", "-run=^(TestRoundTrips|TestTextsAreUniform)$", "./opaque"}},
