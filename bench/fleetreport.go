@@ -24,7 +24,7 @@ func fleetReport(s *section[[]fleet.Result]) string {
 		"%d connections in a few pools, where real processes have one or more each. The table says how often a lease\n"+
 		"renews, without jitter. A namespace has 1.6 times as many numbers as its largest fleet has leases.\n"+
 		"*Cores* is the server's processor time for a renewal, times the renewals of the fleet in a second. etcd and ZooKeeper\n"+
-		"are three members on one machine, all of which count. What they call a request is a statement here.\n\n", connectionsOf(s.Result))
+		"are three members on one machine, and all count. What they call a request is a statement here.\n\n", connectionsOf(s.Result))
 	t := newTable(2, "server", "target", "wanted", "measured", "met")
 	for _, r := range s.Result {
 		if r.Store != fleet.MariaDB && r.Store != fleet.PostgreSQL {

@@ -48,8 +48,8 @@ type Config struct {
 	// account with the role pg_monitor.
 	Replicas []*sql.DB
 
-	// LagQuery returns the number of seconds that a replica is behind, such as a query of pt-heartbeat's table. Default:
-	// what the server says of itself.
+	// LagQuery returns the number of seconds that a replica is behind, such as a query of pt-heartbeat's table.
+	// Default: what the server says of itself.
 	LagQuery string
 
 	// MaxLag is how far a replica may be behind. -1 is no limit. Default: 1.5 s.

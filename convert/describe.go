@@ -11,8 +11,8 @@ import (
 	"github.com/shardsnow/snow/sqlsnow"
 )
 
-// Describe fills in the steps of a plan, for people: what is sent to the server, what that blocks, and until when it can
-// be taken back. The plan must pass [plan.Plan.Check]. Steps that the plan had are replaced.
+// Describe fills in the steps of a plan, for people: what is sent to the server, what that blocks, and until when it
+// can be taken back. The plan must pass [plan.Plan.Check]. Steps that the plan had are replaced.
 func Describe(dialect sqlsnow.Dialect, p *plan.Plan) error {
 	steps, err := stepsOf(dialect, p)
 	if err != nil {
@@ -59,8 +59,8 @@ func describe(p *plan.Plan, steps []job.Step) {
 	}
 }
 
-// howAltered returns a comment that says how MySQL or MariaDB carries out ALTER TABLE, or "". Tables of the conversion's
-// own are empty then.
+// howAltered returns a comment that says how MySQL or MariaDB carries out ALTER TABLE, or "". Tables of the
+// conversion's own are empty then.
 func howAltered(server, statement string) string {
 	product, version, _ := strings.Cut(server, " ")
 	if product != "MySQL" && product != "MariaDB" || !strings.HasPrefix(statement, "ALTER TABLE ") || strings.Contains(statement, "_snow_") {

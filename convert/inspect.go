@@ -45,8 +45,8 @@ type InspectConfig struct {
 //     on MySQL and MariaDB. On PostgreSQL it is 50 times as long, or 5 times with ALTER TABLE. Sizes are the server's
 //     estimates. So times are right within a factor of three or so, and not where replicas or load slow a copy down.
 //
-// It only reads, and the database may be in use. On MySQL the DSN of db names the database; on PostgreSQL the tables are
-// the ones in current_schema(). Inspect returns a [*sqlsnow.DatabaseError] if it can't read the database, and a
+// It only reads, and the database may be in use. On MySQL the DSN of db names the database; on PostgreSQL the tables
+// are the ones in current_schema(). Inspect returns a [*sqlsnow.DatabaseError] if it can't read the database, and a
 // [*report.UnfitError] if the database can't be converted as it is.
 func Inspect(ctx context.Context, dialect sqlsnow.Dialect, db *sql.DB, cfg InspectConfig) (*plan.Plan, error) {
 	p, err := inspect(ctx, dialect, db, cfg)

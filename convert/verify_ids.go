@@ -45,8 +45,8 @@ func (v *verification) ids(ctx context.Context) error {
 	return nil
 }
 
-// counters looks at the server's counters, which must stay below snow ids. On MySQL they may be above from phase count on,
-// when nothing takes numbers from them.
+// counters looks at the server's counters, which must stay below snow ids. On MySQL they may be above from phase count
+// on, when nothing takes numbers from them.
 func (v *verification) counters(ctx context.Context) error {
 	if v.d == sqldialect.MySQL && v.phase >= job.Count {
 		return nil

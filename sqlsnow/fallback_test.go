@@ -50,8 +50,8 @@ func (c narrowConn) ExecContext(ctx context.Context, query string, args []driver
 	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
 }
 
-// Where MariaDB's statements in IF are not known, a session is checked with several statements, and a temporary table is
-// found all the same. With sql_mode=ORACLE they are known.
+// Where MariaDB's statements in IF are not known, a session is checked with several statements, and a temporary table
+// is found all the same. With sql_mode=ORACLE they are known.
 func TestSessionsWithoutIf(t *testing.T) {
 	server := dbtest.MariaDB(t)
 	if strings.HasPrefix(server.Product(t), "MySQL ") {

@@ -1,7 +1,7 @@
 package plan
 
-// Circles returns the tables that foreign keys connect in circles, such as users with a favourite order and orders with a
-// user: each circle in the order of the plan. A table that refers to itself alone is none.
+// Circles returns the tables that foreign keys connect in circles, such as users with a favourite order and orders
+// with a user: each circle in the order of the plan. A table that refers to itself alone is none.
 func (p *Plan) Circles() (circles [][]*Table) {
 	f := &circleFinder{plan: p, number: map[*Table]int{}, low: map[*Table]int{}, open: map[*Table]bool{}}
 	for _, t := range p.Tables {

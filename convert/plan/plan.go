@@ -41,7 +41,7 @@ type Question struct {
 	Answer    string   `yaml:"answer"` // widen or leave; empty until somebody has decided
 }
 
-// A Method is the way in which the columns of a table become wider.
+// A Method says how the columns of a table become wider.
 type Method string
 
 // The methods.

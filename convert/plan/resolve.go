@@ -8,8 +8,8 @@ const (
 	Leave = "leave" // it stays
 )
 
-// Resolve does what the answers say: it adds columns that are to be widened to their tables, and removes columns that are
-// to be left, with those that refer to them by foreign keys. To do it twice changes nothing. [Read] does it.
+// Resolve does what the answers say: it adds columns that are to be widened to their tables, and removes columns that
+// are to be left, with those that refer to them by foreign keys. To do it twice changes nothing. [Read] does it.
 func (p *Plan) Resolve() {
 	for _, q := range p.Questions {
 		t, column := p.split(q.Column)

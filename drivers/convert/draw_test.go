@@ -106,8 +106,8 @@ func (w *world) kind(err error) string {
 	var my *mysql.MySQLError
 	if errors.As(err, &my) {
 		switch my.Number {
-		// Deadlock, lock wait, definition changed, prepare again, record changed, and a limit of MySQL 9.7: a deletion may
-		// lead to 30 tables, and tables of triggers count.
+		// Deadlock, lock wait, definition changed, prepare again, record changed, and a limit of MySQL 9.7: a deletion
+		// may lead to 30 tables, and tables of triggers count.
 		case 1213, 1205, 1412, 1615, 1020, 6575:
 			return strconv.Itoa(int(my.Number))
 		}

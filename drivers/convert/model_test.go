@@ -63,8 +63,8 @@ type cleared struct {
 
 // deletion says what becomes of other rows when one is deleted; ok is false if the database refuses that. MySQL 9.7
 // leaves orphans where a deletion comes back to a table on its way through another one, as from discussions to posts
-// to discussions: if circles is false, ok is false for these, too. InnoDB refuses to delete a row that refers to itself, so
-// that itself is false.
+// to discussions: if circles is false, ok is false for these, too. InnoDB refuses to delete a row that refers to
+// itself, so that itself is false.
 func (m model) deletion(first *row, tables map[string]*table, circles, itself bool) (dead []*row, nulls []cleared, ok bool) {
 	dead = []*row{first}
 	way := []map[string]bool{{}} // the tables before each of them

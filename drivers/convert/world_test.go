@@ -57,8 +57,8 @@ var servers = map[string]server{
 	"PostgreSQL": {sqlsnow.Postgres, dbtest.Postgres},
 }
 
-// trusting are the options of a server of MySQL on which an account without SUPER makes triggers. MariaDB of the tests has
-// no binary log.
+// trusting are the options of a server of MySQL on which an account without SUPER makes triggers. MariaDB of the tests
+// has no binary log.
 func trusting() []string {
 	if os.Getenv("SNOW_MYSQL_SERVER") == "" {
 		return nil

@@ -87,8 +87,8 @@ const (
 //
 // The statements name the schema of their tables, so it does not matter if somebody changed the session's schema. But
 // on MySQL a temporary table hides a table of the same name even then. The check fails if there is one: MySQL can't
-// open a temporary table twice in a statement. On MariaDB the statement that sets the mark looks at each table. As long as it is not known
-// that the server is MariaDB, it counts the temporary tables in place of that.
+// open a temporary table twice in a statement. On MariaDB the statement that sets the mark looks at each table. As
+// long as it is not known that the server is MariaDB, it counts the temporary tables in place of that.
 type Session struct {
 	*sql.Conn
 	engine *Engine

@@ -207,8 +207,8 @@ func (e *Engine) checkEach(ctx context.Context, s *Session) error {
 
 func isTemporary(definition string) bool { return strings.HasPrefix(definition, "CREATE TEMPORARY") }
 
-// lookAtTables returns a statement for each of the engine's tables that shows the definition of the one that the session
-// has.
+// lookAtTables returns a statement for each of the engine's tables that shows the definition of the one that the
+// session has.
 func (e *Engine) lookAtTables() []string {
 	all := make([]string, len(e.tables))
 	for i, table := range e.tables {

@@ -40,9 +40,9 @@ func postgresEngine() *Engine {
 			" JOIN pg_namespace AS n ON n.nspname = path.name JOIN pg_class AS c ON c.relnamespace = n.oid" +
 			" WHERE c.relname = '{anchor}' AND c.relpersistence <> 't' ORDER BY path.place LIMIT 1), current_schema())::text",
 		placed: " FROM (SELECT {schema}) AS placed (name)",
-		// The default is what the DSN, the account and the database give. pg_settings has it as well, but takes ten times
-		// as long. The second set_config ends what the first one did, in case somebody left the session in a transaction.
-		// SET ROLE changes the schema that "$user" stands for.
+		// The default is what the DSN, the account and the database give. pg_settings has it as well, but takes ten
+		// times as long. The second set_config ends what the first one did, in case somebody left the session in a
+		// transaction. SET ROLE changes the schema that "$user" stands for.
 		changed: "((SELECT CASE WHEN set_config('search_path', path.now, true) = path.now THEN path.now <> path.standard ELSE true END" +
 			" FROM (SELECT before.now, set_config('search_path', NULL, true) AS standard" +
 			" FROM (SELECT current_setting('search_path') AS now OFFSET 0) AS before OFFSET 0) AS path)" +

@@ -191,8 +191,8 @@ func TestSimulationOfFailovers(t *testing.T) {
 	t.Logf("up to seed %d: %d numbers, %d failovers that lost %d commits", seed, sum.given, sum.failovers, sum.lost)
 }
 
-// TestMutantsAreCaughtInFailovers plants bugs, and asserts that the simulation finds each: where tests may not take long,
-// it begins with a seed that is known to find it.
+// TestMutantsAreCaughtInFailovers plants bugs, and asserts that the simulation finds each: where tests may not take
+// long, it begins with a seed that is known to find it.
 func TestMutantsAreCaughtInFailovers(t *testing.T) {
 	seeds := map[string]uint64{"the configuration is not proven": 23, "a claim is proven before the loss window ends": 4, "no loss window": 1}
 	for name, flaws := range map[string]simFlaws{

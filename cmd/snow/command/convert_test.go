@@ -278,7 +278,8 @@ func (s *shop) program(ctx context.Context, number int) {
 		if n%3 == 2 && len(mine) > 0 {
 			_, err = s.db.ExecContext(ctx, "UPDATE orders SET total = total + 1 WHERE name = "+s.d.Literal(mine[rand.IntN(len(mine))]))
 		}
-		// A statement that was prepared before the columns changed may fail once on PostgreSQL, as docs/convert.md says.
+		// A statement that was prepared before the columns changed may fail once on PostgreSQL, as docs/convert.md
+		// says.
 		if err != nil && s.d.Classify(err) != sqldialect.Busy && sqldialect.Code(err) != "0A000" {
 			s.Errorf("program %d: %v", number, err)
 			return

@@ -14,8 +14,8 @@ type Found struct {
 	Err  error
 }
 
-// Look verifies the steps of phase Count again, from its end to the beginning of the next phase. Steps of the other phases
-// are left out, because they change what the ones before have made.
+// Look verifies the steps of phase Count again, from its end to the beginning of the next phase. Steps of the other
+// phases are left out, because they change what the ones before have made.
 func (j *Job) Look(ctx context.Context, s *report.Status) (found []Found, err error) {
 	const phase = Count
 	if Complete(s) != phase {

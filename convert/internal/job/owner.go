@@ -30,7 +30,8 @@ type owner struct {
 	who   string
 	fence int64
 
-	// lock is the session that has mainLock. A session takes one statement at a time: while beat works, nothing else uses it.
+	// lock is the session that has mainLock. A session takes one statement at a time: while beat works, nothing else
+	// uses it.
 	lock    *sql.Conn
 	session int64 // its number
 
@@ -105,7 +106,8 @@ func (o *owner) take(ctx context.Context, tell func(report.Event)) error {
 			return err
 		}
 	}
-	// Sessions of a process that has died may still be at a statement, and have locks that the next statement waits for.
+	// Sessions of a process that has died may still be at a statement, and have locks that the next statement waits
+	// for.
 	if err := o.evict(ctx, math.MaxInt64, tell); err != nil {
 		return err
 	}

@@ -87,8 +87,8 @@ func (c *carrier) isListed(ctx context.Context, depths ...int) (bool, error) {
 	return false, nil
 }
 
-// beginListing makes the triggers that list changes. If they have not been there all the time, changes may be missing in
-// the lists, and an entry says that the tables must be compared.
+// beginListing makes the triggers that list changes. If they have not been there all the time, changes may be missing
+// in the lists, and an entry says that the tables must be compared.
 func (c *carrier) beginListing(ctx context.Context) error {
 	listed, err := complete(ctx, c.s, c.world, c.listed)
 	if err != nil || listed {

@@ -10,9 +10,9 @@ import (
 
 // A carrier makes the rows of targets equal to the rows of their sources, by the lists of what has changed.
 //
-// This holds all the time: if a row differs, then a list has an entry of the row, or an entry of a row from which
-// foreign keys lead to it. A round takes some entries. It writes the rows that they name as they are now. It lists the
-// rows to which foreign keys may have carried the change, for the next round.
+// The invariant: if a row differs, a list has an entry for it, or for a row that foreign keys connect with it. A round
+// takes some entries, and writes their rows as they are now. For the next round it lists the rows that foreign keys may
+// have changed with them.
 type carrier struct {
 	direction
 	world

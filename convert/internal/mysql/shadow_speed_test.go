@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestSpeed prints how long the server copies a table with ALTER TABLE, and how long the steps take. It runs both on the
-// same rows, one after the other.
+// TestSpeed prints how long the server copies a table with ALTER TABLE, and how long the steps take. It runs both on
+// the same rows, one after the other.
 func TestSpeed(t *testing.T) {
 	if os.Getenv("SNOW_MEASURE") == "" {
 		t.Skip("a measurement: SNOW_MEASURE=1 makes it")

@@ -105,8 +105,8 @@ func (g *group) rename(ctx context.Context, run *job.Run, s *session, w world) e
 	return changeNames(ctx, s, w, shadowOf, oldOf) // MariaDB can't while it has locks
 }
 
-// changeNames gives the names of the tables to those that come, in one statement. The session checks foreign keys, so
-// that they follow.
+// changeNames renames the tables, and others to their names, in one statement. Foreign keys follow because the session
+// checks them.
 func changeNames(ctx context.Context, s *session, w world, come, leave func(string) string) error {
 	var renames []string
 	for _, r := range w {

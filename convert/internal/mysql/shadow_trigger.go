@@ -38,8 +38,8 @@ func (d direction) listing(r *relation, event string) string {
 // repeating returns what a trigger does that repeats a change in the target. What the target refuses is listed, and the
 // program's statement goes on. Only a deadlock, or a wait for a lock that took too long, ends it, as without triggers.
 //
-// MySQL since 9.6 may have its foreign keys in SQL. Its REPLACE then fires the triggers of DELETE and INSERT, and leaves
-// the rows alone that refer to the row. The target can't do that, so a row that comes again is listed as well.
+// MySQL since 9.6 may have its foreign keys in SQL. Its REPLACE then fires the triggers of DELETE and INSERT, and
+// leaves the rows alone that refer to the row. The target can't do that, so a row that comes again is listed as well.
 func (d direction) repeating(r *relation, event string, keysInSQL bool) string {
 	target := quote(d.to(r.name))
 	stored := r.stored()

@@ -18,8 +18,9 @@ import (
 	"github.com/shardsnow/snow/internal/testkit/dbtest"
 )
 
-// shop has each kind of foreign key: with actions, to itself, in a circle, of several columns, to a unique key. MySQL 9.7
-// carries no change through circles of the tables and of the wider ones in one statement (error 6575), so it has none.
+// shop has each kind of foreign key: with actions, to itself, in a circle, of several columns, to a unique key. MySQL
+// 9.7 carries no change through circles of the tables and of the wider ones in one statement (error 6575), so it has
+// none.
 func shop(mariaDB bool) []string {
 	schema := []string{
 		`CREATE TABLE departments (id INT UNSIGNED NOT NULL AUTO_INCREMENT, name VARCHAR(40) NOT NULL DEFAULT 'a ''b'' (c)' COMMENT 'int, it''s', head_id INT UNSIGNED NULL,

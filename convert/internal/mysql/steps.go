@@ -21,9 +21,8 @@ func Steps(p *plan.Plan) ([]job.Step, error) {
 	}
 	// The mirrors of the tables of old go before tables are counted: while a table is locked, MySQL finds none of its
 	// triggers if foreign keys of others cascade to it, so that no trigger can come before them.
-	counted, finish := countSteps(p), finishSteps(p)
-	first := min(count.First, len(counted))
-	counted = slices.Concat(counted[:first], letGoSteps(p), counted[first:])
+	counted := slices.Concat(count.Prepare(p), letGoSteps(p), count.Steps(p))
+	finish := slices.Concat(count.FinishSteps(p), dropOld(p))
 	setGate(counted, "All programs can read and store ids of 64 bits; none inserts snow ids yet.")
 	setGate(finish, "The new programs insert snow ids, and the old ones are stopped. From here on the tables watch whether rows without ids come.")
 	return slices.Concat(widen, counted, finish), nil

@@ -179,10 +179,7 @@ func dropIndexes(p *plan.Table) func(context.Context, *job.Run) error {
 		if err != nil {
 			return err
 		}
-		return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
-			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
-				return err
-			}
+		return alone(ctx, r, t, func(tx *sql.Tx) error {
 			for _, i := range all {
 				if err := execute(ctx, tx, "DROP INDEX IF EXISTS "+quote(t.schema)+"."+quote(i.Name)); err != nil {
 					return err

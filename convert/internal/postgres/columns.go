@@ -16,13 +16,7 @@ func addColumns(p *plan.Table) func(context.Context, *job.Run) error {
 		if err != nil || t.isSwapped() || t.isWide() {
 			return err
 		}
-		return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
-			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
-				return err
-			}
-			if err := t.refresh(ctx, tx); err != nil {
-				return err
-			}
+		return alone(ctx, r, t, func(tx *sql.Tx) error {
 			pairs, err := t.pairs()
 			if err != nil {
 				return err
@@ -79,10 +73,7 @@ func dropColumns(p *plan.Table) func(context.Context, *job.Run) error {
 		if t.isSwapped() {
 			return &Fault{t.Name, "the columns have changed names: take the swap back before"}
 		}
-		return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
-			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
-				return err
-			}
+		return alone(ctx, r, t, func(tx *sql.Tx) error {
 			if err := dropTrigger(ctx, tx, t); err != nil {
 				return err
 			}

@@ -36,13 +36,7 @@ func count(p *plan.Table) func(context.Context, *job.Run) error {
 		if err != nil {
 			return err
 		}
-		return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
-			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
-				return err
-			}
-			if err := t.refresh(ctx, tx); err != nil {
-				return err
-			}
+		return alone(ctx, r, t, func(tx *sql.Tx) error {
 			key, all, err := counter(ctx, tx, t)
 			if err != nil {
 				return err
@@ -130,13 +124,7 @@ func uncount(p *plan.Table) func(context.Context, *job.Run) error {
 		if err != nil {
 			return err
 		}
-		return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
-			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
-				return err
-			}
-			if err := t.refresh(ctx, tx); err != nil {
-				return err
-			}
+		return alone(ctx, r, t, func(tx *sql.Tx) error {
 			key, all, err := counter(ctx, tx, t)
 			if err != nil {
 				return err

@@ -105,10 +105,7 @@ func dropEqual(p *plan.Table) func(context.Context, *job.Run) error {
 		if err != nil {
 			return err
 		}
-		return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
-			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
-				return err
-			}
+		return alone(ctx, r, t, func(tx *sql.Tx) error {
 			return execute(ctx, tx, "ALTER TABLE "+t.sql+" DROP CONSTRAINT IF EXISTS "+quote(equalName(t.name)))
 		})
 	}

@@ -16,13 +16,7 @@ func stopCounting(p *plan.Table) func(context.Context, *job.Run) error {
 		if err != nil {
 			return err
 		}
-		return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
-			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
-				return err
-			}
-			if err := t.refresh(ctx, tx); err != nil {
-				return err
-			}
+		return alone(ctx, r, t, func(tx *sql.Tx) error {
 			key, all, err := counter(ctx, tx, t)
 			if err != nil {
 				return err
@@ -72,13 +66,7 @@ func countAgain(p *plan.Table) func(context.Context, *job.Run) error {
 		if err != nil {
 			return err
 		}
-		return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
-			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
-				return err
-			}
-			if err := t.refresh(ctx, tx); err != nil {
-				return err
-			}
+		return alone(ctx, r, t, func(tx *sql.Tx) error {
 			key, _, err := counter(ctx, tx, t)
 			if err != nil || key.Default != "" || key.Identity != "" || p.Counter == "" {
 				return err
@@ -117,10 +105,7 @@ func dropOld(p *plan.Table) func(context.Context, *job.Run) error {
 		if !t.isSwapped() && !t.isWide() {
 			return &Fault{t.Name, "its columns are still narrow"}
 		}
-		return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
-			if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
-				return err
-			}
+		return alone(ctx, r, t, func(tx *sql.Tx) error {
 			if err := dropTrigger(ctx, tx, t); err != nil {
 				return err
 			}

@@ -85,6 +85,19 @@ func rest(ctx context.Context, n int) error {
 	}
 }
 
+// alone does a transaction that nobody else uses a table in, and reads the table anew: it may have waited for the lock.
+func alone(ctx context.Context, r *job.Run, t *table, do func(tx *sql.Tx) error) error {
+	return briefly(ctx, r, []string{t.Name}, func(tx *sql.Tx) error {
+		if err := lock(ctx, tx, "ACCESS EXCLUSIVE", []string{t.sql}); err != nil {
+			return err
+		}
+		if err := t.refresh(ctx, tx); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+}
+
 // lock takes tables as one, so that writers of the first don't wait long for a lock on the last.
 //
 // An autovacuum gives way only to somebody who has waited for deadlock_timeout. So the lock that it has is waited for

@@ -87,8 +87,8 @@ func (p *proposer) table(name string) *plan.Table {
 	return nil
 }
 
-// counter returns what numbers the rows of a table: the counter of a column of the primary key, or else the first. Beside
-// a primary key of one integer another column does not number the rows.
+// counter returns what numbers the rows of a table: the counter of a column of the primary key, or else the first.
+// Beside a primary key of one integer another column does not number the rows.
 func counter(s *schema.Table, primaryKey []string) *schema.Counter {
 	at := slices.IndexFunc(s.Counted, func(c schema.Counter) bool { return slices.Contains(primaryKey, c.Column) })
 	if at < 0 && len(s.Counted) > 0 && !isInteger(s, primaryKey) {

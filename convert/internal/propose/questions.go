@@ -93,8 +93,8 @@ func (p *proposer) question(t *plan.Table, c *mergeplan.Column) *plan.Question {
 	return q
 }
 
-// declared returns the question about a column of a foreign key, or nil if it refers to ids that stay small. A key of 64
-// bits that no database counts gets its ids from programs, which may come to give it snow ids.
+// declared returns the question about a column of a foreign key, or nil if it refers to ids that stay small. A key of
+// 64 bits that no database counts gets its ids from programs, which may come to give it snow ids.
 func (p *proposer) declared(q *plan.Question, parent, key string) *plan.Question {
 	c := p.schema.Table(parent).Column(key)
 	if c == nil || !plan.IsWide(c.Type) {

@@ -35,8 +35,8 @@ const (
 	RenameTable         Change = "rename the table"
 )
 
-// AlgorithmOf returns the best algorithm that a server has for a change, and whether it blocks writers until it is done.
-// Every ALTER TABLE waits for the transactions that use the table, and blocks others while it waits.
+// AlgorithmOf returns the best algorithm that a server has for a change, and whether it blocks writers until it is
+// done. Every ALTER TABLE waits for the transactions that use the table, and blocks others while it waits.
 func AlgorithmOf(product, version string, c Change) (a Algorithm, blocks bool) {
 	v := numbers(version)
 	if product == "MariaDB" {

@@ -66,7 +66,8 @@ func unquote(name string) string {
 	return name
 }
 
-// like reports whether a name is as a pattern of LIKE says, in which a backslash makes the next character one of its own.
+// like reports whether a name is as a pattern of LIKE says, in which a backslash makes the next character one of its
+// own.
 func like(pattern, name string) bool {
 	p, n := []rune(pattern), []rune(name)
 	if len(p) == 0 {

@@ -19,8 +19,8 @@ type Schema struct {
 
 	// KeysInSQL says that MySQL carries out the actions of foreign keys in SQL.
 	KeysInSQL bool
-	// OnlineLacks are rights that only method online needs on MySQL and MariaDB, and that the account lacks: the ON part
-	// of GRANT by the right.
+	// OnlineLacks are rights that only method online needs on MySQL and MariaDB, and that the account lacks: the ON
+	// part of GRANT by the right.
 	OnlineLacks map[string]string
 }
 

@@ -63,7 +63,8 @@ func (f *Fuse) burn(do func() error) error {
 	return err
 }
 
-// Pool returns a pool of connections to the database of db, behind the fuse. Each of them is a session that ends with it.
+// Pool returns a pool of connections to the database of db, behind the fuse. Each of them is a session that ends with
+// it.
 func (f *Fuse) Pool(db *sql.DB) *sql.DB { return sql.OpenDB(connector{f, db}) }
 
 type connector struct {

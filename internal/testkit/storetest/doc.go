@@ -1,5 +1,5 @@
-// Package storetest is the contract of sqlsnow/sqlsnowtest for stores of keys with versions, such as etcd and ZooKeeper.
-// [Run] checks its clauses, which keep their numbers. [Command] is the command snow on a store.
+// Package storetest is the contract of sqlsnow/sqlsnowtest for stores of keys with versions, such as etcd and
+// ZooKeeper. [Run] checks its clauses, which keep their numbers. [Command] is the command snow on a store.
 //
 // These clauses have no meaning here:
 //

@@ -8,8 +8,8 @@ import (
 	"github.com/shardsnow/snow/lease"
 )
 
-// A Client is the functions of a store's package, with a client at a root that all clauses share. Values and keys are as
-// package versioned has them.
+// A Client is the functions of a store's package, with a client at a root that all clauses share. Values and keys are
+// as package versioned has them.
 type Client interface {
 	Init(ctx context.Context, ns lease.Namespace) error
 	Namespaces(ctx context.Context, names ...string) ([]lease.Namespace, error)

@@ -29,8 +29,8 @@ var longJobs = []job{
 
 func (j job) long() bool { return slices.ContainsFunc(longJobs, j.is) }
 
-// beforeLong returns the usual job without the tests that a job of the long ones runs longer, and with the race detector
-// if this one does.
+// beforeLong returns the usual job without the tests that a job of the long ones runs longer, and with the race
+// detector if this one does.
 func (j job) beforeLong() job {
 	if j.pattern() != "" {
 		return j

@@ -1,8 +1,7 @@
 // Command testrun runs the tests of every module of the repository, even if one fails, and prints a summary. With
 // -long it runs the tests that take long instead: hundreds of kills, random databases, long simulations. With
-// -before-long it leaves out the tests of which -long does more, for those who run both. With
-// -servers it runs the tests of databases on newer servers than the system's, and SNOW_TEST_SERVERS may choose
-// among them.
+// -before-long it leaves out what -long repeats at greater length. With -servers it runs the tests of databases on
+// newer servers than the system's, and SNOW_TEST_SERVERS may choose among them.
 //
 // The output of tests and servers goes to test-logs, to a file for each package.
 package main
@@ -158,10 +157,10 @@ type job struct {
 
 // apart are jobs of some packages of a module. Most run without the race detector, which takes two to four times the
 // processor: they have one goroutine, or find nothing with it that other tests do not. Scattered statements of GORM and
-// the checks of models run with it in gormsnow and gormsnow/route. The goroutines of a merge run with it in random worlds,
-// in the tests of merge's rooms, and in tests of several writers in make test-long. The contracts of leases and segments
-// run with it on MariaDB. On PostgreSQL and SQLite all of them run the same code, and functions of SQL run in servers. Two
-// jobs of one package wait for databases most of the time.
+// the checks of models run with it in gormsnow and gormsnow/route. The goroutines of a merge run with it in random
+// worlds, in the tests of merge's rooms, and in tests of several writers in make test-long. The contracts of leases
+// and segments run with it on MariaDB. On PostgreSQL and SQLite all of them run the same code, and functions of SQL
+// run in servers. Two jobs of one package wait for databases most of the time.
 var apart = []job{
 	{"drivers", []string{"-parallel=2", module + "drivers/convert"}},
 	{".", []string{"-run=" + oneGoroutine, rootPackage}},
@@ -249,8 +248,8 @@ func packages(root, dir string) ([]string, error) {
 // goroutine at a time. Its driver and all other code have the detector. Tests on SQLite take a third of the time.
 const plainSQLite = "-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false"
 
-// run executes the tests, which make lint and make check vet. Failures of tests are in the results; an error is one of this
-// program.
+// run executes the tests, which make lint and make check vet. Failures of tests are in the results; an error is one of
+// this program.
 func (j job) run(ctx context.Context, root, folder, temp string, all *results, env ...string) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-vet=off"}, j.args...)...)
 	if j.races() {

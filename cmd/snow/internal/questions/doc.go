@@ -11,7 +11,8 @@
 //	words.go              what columns are, in words
 //	file.go document.go   the file: who changed it; answers within its YAML, which keep its comments
 //	rows.go values.go     rows of the sources as samples
-//	dialogue.go text.go   one question after the other, on a terminal
+//	dialogue.go           one question after the other, on a terminal
+//	shown.go text.go      what the terminal shows of a question
 //	sure.go               the ones with an answer that is nearly certain, together
 //	list.go               all of them, as text and as data
 //	serve.go guard.go     the page's server, and whom it answers

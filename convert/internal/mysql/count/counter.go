@@ -1,6 +1,6 @@
 // Package count makes the steps of phases Count and Finish on MySQL and MariaDB: triggers give small numbers to rows
-// that come without an id, while other rows come with snow ids. Package convert says why this is right, and what it does
-// not cure.
+// that come without an id, while other rows come with snow ids. Package convert says why this is right, and what it
+// does not cure.
 //
 //	steps.go     the steps of Count
 //	finish.go    the steps of Finish that end it

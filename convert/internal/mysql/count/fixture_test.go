@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,8 @@ func openAt(tb testing.TB, dsn string, statements ...string) *sql.DB {
 	return db
 }
 
-// openAs opens the database for another account, with the password "secret". MySQL wants TLS for it, and MariaDB has none.
+// openAs opens the database for another account, with the password "secret". MySQL wants TLS for it, and MariaDB has
+// none.
 func openAs(tb testing.TB, server *dbtest.Server, user, database string) *sql.DB {
 	tb.Helper()
 	return openAt(tb, user+":secret@tcp("+server.Addr()+")/"+database+"?tls=preferred")
@@ -159,3 +161,6 @@ func insert(tb testing.TB, c *sql.Conn, statement string) int64 {
 	}
 	return id
 }
+
+// allSteps are the steps of phase Count.
+func allSteps(p *plan.Plan) []job.Step { return slices.Concat(Prepare(p), Steps(p)) }

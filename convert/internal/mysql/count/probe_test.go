@@ -15,7 +15,7 @@ func TestRefused(t *testing.T) {
 	probed := func(t *testing.T, db *sql.DB) {
 		t.Helper()
 		var refused *report.CountError
-		if err := Steps(planOf(counted1("orders", 10)))[0].Do(t.Context(), &job.Run{DB: db}); !errors.As(err, &refused) {
+		if err := allSteps(planOf(counted1("orders", 10)))[0].Do(t.Context(), &job.Run{DB: db}); !errors.As(err, &refused) {
 			t.Errorf("the probe ends with %v", err)
 		}
 		if left := joined(t, db, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE 'snow_convert%' AND TABLE_NAME <> ?", leftTable); left != "" {
@@ -37,7 +37,7 @@ func TestRefused(t *testing.T) {
 	t.Run("counter among snow ids", func(t *testing.T) {
 		db := openDatabase(t, serve(t), ordersTable, "INSERT INTO orders (id) VALUES (380000000000000000)")
 		var refused *report.CountError
-		if err := Steps(planOf(counted1("orders", 10)))[2].Do(t.Context(), &job.Run{DB: db}); !errors.As(err, &refused) || refused.Table != "orders" {
+		if err := allSteps(planOf(counted1("orders", 10)))[2].Do(t.Context(), &job.Run{DB: db}); !errors.As(err, &refused) || refused.Table != "orders" {
 			t.Errorf("the step ends with %v", err)
 		}
 	})

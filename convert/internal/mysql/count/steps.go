@@ -31,16 +31,12 @@ func guarded(p *plan.Plan) []string {
 	return names
 }
 
-// First is how many steps come before the first table is counted.
-const First = 2
-
-// Steps returns the steps of phase Count.
-func Steps(p *plan.Plan) []job.Step {
-	tables := counted(p)
-	if len(tables) == 0 {
+// Prepare returns the steps of phase Count that come before any table is counted.
+func Prepare(p *plan.Plan) []job.Step {
+	if len(counted(p)) == 0 {
 		return nil
 	}
-	steps := []job.Step{
+	return []job.Step{
 		{
 			Name: "count: probe", Title: "Try on a table of its own whether this server lets triggers count", Phase: job.Count,
 			Back:       "always",
@@ -50,7 +46,11 @@ func Steps(p *plan.Plan) []job.Step {
 		},
 		guardStep(p),
 	}
-	for _, t := range tables {
+}
+
+// Steps returns the steps of phase Count that count the rows of tables.
+func Steps(p *plan.Plan) (steps []job.Step) {
+	for _, t := range counted(p) {
 		steps = append(steps, countStep(t))
 	}
 	return steps

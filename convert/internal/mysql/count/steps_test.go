@@ -18,7 +18,7 @@ func TestThereAndBack(t *testing.T) {
 	)
 	p := planOf(counted1("orders", 100))
 	p.Guards = []string{"items"}
-	steps, finish := Steps(p), FinishSteps(p)
+	steps, finish := allSteps(p), FinishSteps(p)
 	do(t, db, steps)
 
 	s := connect(t, db)

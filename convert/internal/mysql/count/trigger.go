@@ -113,8 +113,8 @@ const afterInsert = `BEGIN
   END IF;
 END`
 
-// taken is the trigger of the table of blocks. LAST_INSERT_ID() does not tell which block was taken: in triggers for the
-// second and further rows of a statement it has the id of the statement's first row.
+// taken is the trigger of the table of blocks. LAST_INSERT_ID() does not tell which block was taken: in triggers for
+// the second and further rows of a statement it has the id of the statement's first row.
 const taken = `SET @snow_taken = NEW.block`
 
 // guard is the trigger before inserts of other tables that the server counts: a number that a failed statement left in

@@ -217,7 +217,7 @@ func newAttack(t *testing.T, server *dbtest.Server, extra ...string) *attack {
 	}, extra...)...)
 	p := planOf(counted1("orders", 50), counted1("second", 50))
 	p.Guards = []string{"other"}
-	do(t, db, Steps(p))
+	do(t, db, allSteps(p))
 	empty := func() map[string]map[int64]int { return map[string]map[int64]int{"orders": {}, "second": {}} }
 	return &attack{t: t, db: db, given: empty(), rows: empty(), kinds: map[string]int{}}
 }

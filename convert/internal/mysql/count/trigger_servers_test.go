@@ -26,7 +26,7 @@ func TestPromotedReplica(t *testing.T) {
 	replica := server.Replica(t)
 	database := server.CreateDatabase(t)
 	db := openAt(t, server.DSN(database), ordersTable)
-	do(t, db, Steps(planOf(counted1("orders", 10))))
+	do(t, db, allSteps(planOf(counted1("orders", 10))))
 	a, b := connect(t, db), connect(t, db)
 	must(t, a, "BEGIN", "INSERT INTO orders (n) VALUES (1)", "ROLLBACK")
 	must(t, b, "BEGIN", "INSERT INTO orders (n) VALUES (1)", "ROLLBACK")
@@ -50,7 +50,7 @@ func TestPromotedReplica(t *testing.T) {
 	if id := insert(t, connect(t, promoted), "INSERT INTO orders (n) VALUES (7)"); id != 40 {
 		t.Errorf("after the promotion, the number is %d", id)
 	}
-	if err := Steps(planOf(counted1("orders", 10)))[2].Verify(t.Context(), &job.Run{DB: promoted}); err != nil {
+	if err := allSteps(planOf(counted1("orders", 10)))[2].Verify(t.Context(), &job.Run{DB: promoted}); err != nil {
 		t.Error(err)
 	}
 }
@@ -62,7 +62,7 @@ func TestPromotedReplicaMixed(t *testing.T) {
 	replica := server.Replica(t)
 	database := server.CreateDatabase(t)
 	db := openAt(t, server.DSN(database), ordersTable)
-	do(t, db, Steps(planOf(counted1("orders", 10))))
+	do(t, db, allSteps(planOf(counted1("orders", 10))))
 	a := connect(t, db)
 	must(t, a, "BEGIN", "INSERT INTO orders (n) VALUES (1)", "ROLLBACK")
 	insert(t, a, "INSERT INTO orders (n) VALUES (2), (3)")
@@ -91,7 +91,7 @@ func TestDump(t *testing.T) {
 	server := serve(t)
 	database := server.CreateDatabase(t)
 	db := openAt(t, server.DSN(database), ordersTable)
-	do(t, db, Steps(planOf(counted1("orders", 10))))
+	do(t, db, allSteps(planOf(counted1("orders", 10))))
 	s := connect(t, db)
 	insert(t, s, "INSERT INTO orders (n) VALUES (2), (3)")
 	insert(t, s, "INSERT INTO orders (id) VALUES (380000000000000000)")
@@ -136,7 +136,7 @@ func TestLongStatementsOfTwo(t *testing.T) {
 			db := openDatabase(t, serve(t), ordersTable)
 			table := counted1("orders", 10)
 			table.Scatter = scatter
-			do(t, db, Steps(planOf(table)))
+			do(t, db, allSteps(planOf(table)))
 			a, b := connect(t, db), connect(t, db)
 			insert(t, a, "INSERT INTO orders (n) VALUES (1)")
 			insert(t, b, "INSERT INTO orders (n) VALUES (1)")
@@ -164,7 +164,7 @@ func TestLongStatementsOfTwo(t *testing.T) {
 func TestTooEarly(t *testing.T) {
 	db := openDatabase(t, serve(t), ordersTable)
 	p := planOf(counted1("orders", 10))
-	do(t, db, Steps(p))
+	do(t, db, allSteps(p))
 	do(t, db, FinishSteps(p))
 	s := connect(t, db)
 	if _, err := s.ExecContext(t.Context(), "INSERT INTO orders (n) VALUES (1)"); sqldialect.Code(err) != "1364" {
@@ -189,7 +189,7 @@ func TestResetSession(t *testing.T) {
 	db := openAt(t, server.DSN(database), ordersTable, "CREATE TABLE other (id INT AUTO_INCREMENT PRIMARY KEY, w INT)")
 	p := planOf(counted1("orders", 10))
 	p.Guards = []string{"other"}
-	do(t, db, Steps(p))
+	do(t, db, allSteps(p))
 	proxy := newResetter(t, server)
 	s := connect(t, openAt(t, strings.Replace(server.DSN(database), server.Addr(), proxy.addr, 1)))
 	insert(t, s, "INSERT INTO orders (n) VALUES (1)")

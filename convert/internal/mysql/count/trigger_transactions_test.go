@@ -16,7 +16,7 @@ func TestNobodyWaits(t *testing.T) {
 	for _, format := range []string{"ROW", "MIXED"} {
 		t.Run(format, func(t *testing.T) {
 			db := openDatabase(t, serve(t, "binlog-format="+format), ordersTable)
-			do(t, db, Steps(planOf(counted1("orders", 10))))
+			do(t, db, allSteps(planOf(counted1("orders", 10))))
 			var sessions []*sql.Conn
 			for range 3 {
 				s := connect(t, db)
@@ -46,7 +46,7 @@ func TestWaitBehindFailure(t *testing.T) {
 	for _, level := range []string{"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
 		t.Run(level, func(t *testing.T) {
 			db := openDatabase(t, server, ordersTable)
-			do(t, db, Steps(planOf(counted1("orders", 10)))[1:])
+			do(t, db, allSteps(planOf(counted1("orders", 10)))[1:])
 			a, b := connect(t, db), connect(t, db)
 			must(t, a, "SET SESSION TRANSACTION ISOLATION LEVEL "+level, "BEGIN")
 			for range 2 {
@@ -70,7 +70,7 @@ func TestWaitBehindFailure(t *testing.T) {
 // TestPreparedXA shows a limit: a session that left a transaction with its block undecided waits for the decision.
 func TestPreparedXA(t *testing.T) {
 	db := openDatabase(t, serve(t), ordersTable)
-	do(t, db, Steps(planOf(counted1("orders", 10))))
+	do(t, db, allSteps(planOf(counted1("orders", 10))))
 	s := connect(t, db)
 	must(t, s, "SET SESSION innodb_lock_wait_timeout = 1", "XA START 'x'", "INSERT INTO orders (n) VALUES (1)", "XA END 'x'", "XA PREPARE 'x'")
 	_, err := s.ExecContext(t.Context(), "INSERT INTO orders (n) VALUES (2)")
@@ -88,7 +88,7 @@ func TestPreparedXA(t *testing.T) {
 // TestDeadlock: after a deadlock, the session goes on, and what the lost transaction used is not given again.
 func TestDeadlock(t *testing.T) {
 	db := openDatabase(t, serve(t), ordersTable, "CREATE TABLE locks (i INT PRIMARY KEY)", "INSERT INTO locks VALUES (1), (2)")
-	do(t, db, Steps(planOf(counted1("orders", 10))))
+	do(t, db, allSteps(planOf(counted1("orders", 10))))
 	a, b := connect(t, db), connect(t, db)
 	must(t, a, "BEGIN", "SELECT * FROM locks WHERE i = 1 FOR UPDATE", "INSERT INTO orders (n) VALUES (1)")
 	must(t, b, "BEGIN", "SELECT * FROM locks WHERE i = 2 FOR UPDATE", "INSERT INTO orders (n) VALUES (1)")
@@ -122,7 +122,7 @@ func TestDeadlock(t *testing.T) {
 func TestFiles(t *testing.T) {
 	server := serve(t)
 	db := openDatabase(t, server, ordersTable)
-	do(t, db, Steps(planOf(counted1("orders", 10))))
+	do(t, db, allSteps(planOf(counted1("orders", 10))))
 	folder := joined(t, db, "SELECT @@secure_file_priv")
 	if folder == "" || folder == "NULL" {
 		folder = t.TempDir()
@@ -149,7 +149,7 @@ func TestOtherDatabase(t *testing.T) {
 	db := openDatabase(t, server, ordersTable, "CREATE TABLE late (id INT PRIMARY KEY, c INT AUTO_INCREMENT UNIQUE)", "CREATE TABLE "+away+".log (id INT AUTO_INCREMENT PRIMARY KEY, w INT)")
 	p := planOf(counted1("orders", 10))
 	p.Guards = []string{away + ".log", away + ".gone"}
-	do(t, db, Steps(p))
+	do(t, db, allSteps(p))
 	if guards := joined(t, db, "SELECT EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE TRIGGER_NAME LIKE 'snow_convert_guard%' ORDER BY 1"); guards != "late log" {
 		t.Errorf("guards stand on %s", guards)
 	}
@@ -167,7 +167,7 @@ func TestOtherDatabase(t *testing.T) {
 	if ids := joined(t, db, "SELECT id FROM orders ORDER BY id"); ids != "30 31" {
 		t.Errorf("the event's rows have %s", ids)
 	}
-	undo(t, db, Steps(p))
+	undo(t, db, allSteps(p))
 	if left := joined(t, db, "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE TRIGGER_NAME LIKE 'snow%'"); left != "" {
 		t.Errorf("left: %s", left)
 	}
@@ -180,7 +180,7 @@ func TestPartitions(t *testing.T) {
 		"CREATE TABLE other (id INT AUTO_INCREMENT PRIMARY KEY, w INT)")
 	p := planOf(counted1("orders", 10))
 	p.Guards = []string{"other"}
-	do(t, db, Steps(p))
+	do(t, db, allSteps(p))
 	s := connect(t, db)
 	insert(t, s, "INSERT INTO orders (n) VALUES (1), (11)")
 	if _, err := s.ExecContext(t.Context(), "INSERT INTO orders (n) VALUES (99)"); sqldialect.Code(err) != "1526" {
@@ -201,7 +201,7 @@ func TestRights(t *testing.T) {
 	server := serve(t)
 	database := server.CreateDatabase(t)
 	db := openAt(t, server.DSN(database), ordersTable)
-	do(t, db, Steps(planOf(counted1("orders", 10))))
+	do(t, db, allSteps(planOf(counted1("orders", 10))))
 	must(t, db, "CREATE USER app IDENTIFIED BY 'secret'", "GRANT INSERT ON "+database+".orders TO app", "GRANT SELECT ON "+database+".orders TO app") // the server is this test's own
 	app := openAs(t, server, "app", database)
 	s := connect(t, app)

@@ -19,7 +19,8 @@ type Session interface {
 // mark is behind the comment of a table whose triggers change, until [Table] has been called.
 const mark = " (snow convert)"
 
-// Begin is called before triggers of a table are made. If the program is killed before [Table], [Pending] finds the table.
+// Begin is called before triggers of a table are made. If the program is killed before [Table], [Pending] finds the
+// table.
 func Begin(ctx context.Context, s Session, table string) error {
 	t, err := read(ctx, s, table)
 	if err != nil || !t.stale || t.begun {
@@ -29,9 +30,9 @@ func Begin(ctx context.Context, s Session, table string) error {
 }
 
 // Table is called after triggers of a table were made. MariaDB (10.11 was measured) does not notice a new trigger in a
-// statement that was prepared before, if the table had triggers or foreign keys then. The statement fails in the trigger
-// with error 1146: its tables are not open. A new definition is noticed, so the comment changes and changes back, which
-// copies nothing. MySQL notices triggers.
+// statement that was prepared before, if the table had triggers or foreign keys then. The statement fails in the
+// trigger with error 1146: its tables are not open. A new definition is noticed, so the comment changes and changes
+// back, which copies nothing. MySQL notices triggers.
 func Table(ctx context.Context, s Session, table string) error {
 	t, err := read(ctx, s, table)
 	if err != nil || !t.stale {
