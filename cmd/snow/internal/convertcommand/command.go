@@ -193,6 +193,15 @@ func (c *Command) addFlags(set *pflag.FlagSet) {
 // dsnVariable is where a DSN comes from without a flag.
 const dsnVariable = "SNOW_DSN"
 
+// runAgain is the command that continues, with the same database. A DSN with a password is not shown.
+func (c *Command) runAgain() string {
+	text := "snow convert run"
+	if strings.HasPrefix(c.dsn, "env:") || strings.HasPrefix(c.dsn, "@") {
+		text += " --dsn " + c.dsn
+	}
+	return text + " --plan " + c.plan
+}
+
 // connect opens the database.
 func (c *Command) connect(ctx context.Context, access database.Access) error {
 	value := c.dsn

@@ -38,7 +38,7 @@ func (c *Command) makePlan(ctx context.Context) error {
 	if err := create(c.plan, text.Bytes()); err != nil {
 		return err
 	}
-	if err := c.print(summaryOf(c.plan, p)); err != nil {
+	if err := c.print(summaryOf(c, p)); err != nil {
 		return err
 	}
 	if open := openQuestions(p); open > 0 {
@@ -89,6 +89,7 @@ type planSummary struct {
 	Questions int            `json:"questions"` // that are open
 	Tables    []tableSummary `json:"tables"`
 	Before    []string       `json:"before"`
+	then      string
 }
 
 type tableSummary struct {
@@ -101,8 +102,8 @@ type tableSummary struct {
 	Takes   time.Duration `json:"takes"`
 }
 
-func summaryOf(file string, p *plan.Plan) planSummary {
-	s := planSummary{File: file, Server: p.Server, Questions: openQuestions(p), Tables: []tableSummary{}, Before: p.Before}
+func summaryOf(c *Command, p *plan.Plan) planSummary {
+	s := planSummary{File: c.plan, then: c.runAgain(), Server: p.Server, Questions: openQuestions(p), Tables: []tableSummary{}, Before: p.Before}
 	for _, t := range p.Tables {
 		one := tableSummary{Table: t.Name, Columns: []string{}, Method: t.Method, Why: t.Why, Rows: t.Rows, Bytes: t.Bytes}
 		one.Takes = time.Duration(t.Seconds * float64(time.Second))
@@ -121,5 +122,5 @@ func (s planSummary) writeText(w io.Writer) {
 		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%d\t%s\n", t.Table, len(t.Columns), t.Method, t.Rows, t.Bytes/1_000_000, t.Takes.Round(time.Second))
 	}
 	fmt.Fprintf(w, "%s has the plan for %s: review it, and edit it\n", s.File, s.Server)
-	fmt.Fprintln(w, "then: snow convert run --plan", s.File)
+	fmt.Fprintln(w, "then: "+s.then)
 }

@@ -109,7 +109,7 @@ func (c *Command) explain(err error) error {
 	var other *report.PlanError
 	switch {
 	case errors.As(err, &gate):
-		return &NoError{err, fmt.Sprintf("When they do, go on with: snow convert run --plan %s --ready %s", c.plan, gate.Gate)}
+		return &NoError{err, "When they do, go on with: " + c.runAgain() + " --ready " + gate.Gate}
 	case errors.As(err, &refused):
 		return fmt.Errorf("step %q: %w", refused.Step, refused.Err)
 	case errors.As(err, &running):
