@@ -5,6 +5,7 @@ package convert
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -152,6 +153,71 @@ func TestBack(t *testing.T) {
 			t.Errorf("%d rows that were inserted meanwhile, %v", n, err)
 		}
 	})
+}
+
+// With a snow id there is no way back. Back says so before it changes anything, rows without an id are counted as
+// before, and the run goes on.
+func TestNoWayBack(t *testing.T) {
+	eachServer(t, func(t *testing.T, d sqldialect.Dialect, db *sql.DB) {
+		p := planOf(t, d, db)
+		c := conversionOf(t, d, db, p, Config{})
+		gates := c.job.GateNames()
+		c = conversionOf(t, d, db, p, Config{Until: "count", Gates: gates})
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		exec := func(query string) {
+			t.Helper()
+			if _, err := db.ExecContext(t.Context(), query); err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+		}
+		exec("INSERT INTO orders (id, person) VALUES (7000000000000000001, 1)")
+		before, status := schemaOf(t, d, db), statesOf(t, c)
+		c = conversionOf(t, d, db, p, Config{})
+		var step *report.StepError
+		if err := c.Back(t.Context()); !errors.As(err, &step) || step.At != "undo" {
+			t.Fatalf("Back: %v", err)
+		}
+		if after := schemaOf(t, d, db); !slices.Equal(after, before) || statesOf(t, c) != status {
+			t.Errorf("Back has changed\n%q\nto\n%q\nand %s\nto %s", before, after, status, statesOf(t, c))
+		}
+		// Another table, to which Back would have come first.
+		exec("INSERT INTO people (id, boss, name) VALUES (7000000000000000002, 1, 'new')")
+		exec("INSERT INTO people (boss, name) VALUES (1, 'old')")
+		var id int64
+		if err := db.QueryRowContext(t.Context(), "SELECT id FROM people WHERE name = 'old'").Scan(&id); err != nil || id > 1<<31 {
+			t.Errorf("a row without an id got %d, %v", id, err)
+		}
+		exec("DELETE FROM people WHERE name IN ('old', 'new')")
+		c = conversionOf(t, d, db, p, Config{Gates: gates})
+		if err := c.Run(t.Context()); err != nil {
+			if still := (*report.StillCountedError)(nil); !errors.As(err, &still) {
+				t.Fatalf("Run: %v", err)
+			}
+			if err := c.Run(t.Context()); err != nil {
+				t.Fatalf("Run again: %v", err)
+			}
+		}
+		// What was narrow is dropped.
+		if err := c.Back(t.Context()); !errors.As(err, &step) || step.At != "undo" {
+			t.Errorf("Back at the end: %v", err)
+		}
+		verified(t, c, "the end")
+	})
+}
+
+func statesOf(t *testing.T, c *Conversion) string {
+	t.Helper()
+	s, err := c.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, step := range s.Steps {
+		all = append(all, fmt.Sprint(step.Name, ": ", step.State))
+	}
+	return strings.Join(all, ", ")
 }
 
 // schemaOf returns all columns with their types.

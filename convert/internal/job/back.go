@@ -12,6 +12,14 @@ func (j *Job) Back(ctx context.Context) error {
 	complete := false
 	return j.work(ctx, func(ctx context.Context, w *worker) error {
 		for seq := len(w.Steps) - 1; seq >= 0; seq-- {
+			if err := w.canUndo(ctx, seq); err != nil {
+				return &report.StepError{Step: w.Steps[seq].Name, At: "undo", Err: err}
+			}
+			if w.isFirst(seq) {
+				break
+			}
+		}
+		for seq := len(w.Steps) - 1; seq >= 0; seq-- {
 			step := &w.Steps[seq]
 			if w.state(step).state != report.Waiting {
 				if w.Confirm != nil {
@@ -23,7 +31,7 @@ func (j *Job) Back(ctx context.Context) error {
 					return err
 				}
 			}
-			if w.Until == step.Name || w.Until == step.Phase.String() && (seq == 0 || w.Steps[seq-1].Phase != step.Phase) {
+			if w.isFirst(seq) {
 				complete = seq == 0
 				return nil
 			}
@@ -42,6 +50,21 @@ func (j *Job) Back(ctx context.Context) error {
 		}
 		return failed
 	})
+}
+
+// isFirst reports whether Until is the step, or its phase if the step before is of another one.
+func (w *worker) isFirst(seq int) bool {
+	s := &w.Steps[seq]
+	return w.Until == s.Name || w.Until == s.Phase.String() && (seq == 0 || w.Steps[seq-1].Phase != s.Phase)
+}
+
+// canUndo returns why a step can't be taken back, if it has been begun.
+func (w *worker) canUndo(ctx context.Context, seq int) error {
+	step := &w.Steps[seq]
+	if step.CanUndo == nil || w.state(step).state == report.Waiting {
+		return nil
+	}
+	return w.again(ctx, step.CanUndo, seq)
 }
 
 // undo takes a step back.

@@ -216,7 +216,8 @@ func (w *worker) forward(ctx context.Context, seq int) error {
 	if at.state == report.Verified {
 		return nil
 	}
-	if at.state == report.Undoing {
+	// What can't be taken back any more is done again instead.
+	if at.state == report.Undoing && w.canUndo(ctx, seq) == nil {
 		if err := w.undo(ctx, seq); err != nil {
 			return err
 		}

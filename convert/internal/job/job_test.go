@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -232,6 +233,63 @@ func TestGateAfterBack(t *testing.T) {
 	var gate *report.GateError
 	if err := j.Run(t.Context()); !errors.As(err, &gate) {
 		t.Errorf("no gate: %v", err)
+	}
+}
+
+// If a step can't be taken back any more, none is, and the run goes on. That also holds for a step that was being taken
+// back when it turned out.
+func TestNoWayBack(t *testing.T) {
+	j := fakeOnMariaDB(t)
+	if err := j.Run(t.Context()); err != nil {
+		var gate *report.GateError
+		if !errors.As(err, &gate) {
+			t.Fatal(err)
+		}
+		j.Gates = []string{gate.Gate}
+		if err := j.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	states := func() string {
+		t.Helper()
+		s, err := j.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, step := range s.Steps {
+			all = append(all, fmt.Sprint(step.Name, ": ", step.State))
+		}
+		return strings.Join(all, ", ")
+	}
+	before, taken := states(), 0
+	no := errors.New("rows came")
+	var refused error = no
+	first := &j.Steps[0]
+	first.CanUndo = func(context.Context, *Run) error { return refused }
+	for i := range j.Steps {
+		if undo := j.Steps[i].Undo; undo != nil {
+			j.Steps[i].Undo = func(ctx context.Context, r *Run) error { taken++; return undo(ctx, r) }
+		}
+	}
+	var failed *report.StepError
+	if err := j.Back(t.Context()); !errors.As(err, &failed) || !errors.Is(err, no) || failed.Step != first.Name || failed.At != "undo" {
+		t.Errorf("Back: %v", err)
+	}
+	if after := states(); after != before || taken != 0 {
+		t.Errorf("%d steps were taken back: %s, before: %s", taken, after, before)
+	}
+	// Rows come after the question.
+	refused = nil
+	first.Undo = func(context.Context, *Run) error { refused = no; return no }
+	if err := j.Back(t.Context()); !errors.Is(err, no) {
+		t.Errorf("Back: %v", err)
+	}
+	if err := j.Run(t.Context()); err != nil {
+		t.Errorf("Run after a step that can't be taken back: %v", err)
+	}
+	if after := states(); after != before {
+		t.Errorf("%s, before: %s", after, before)
 	}
 }
 

@@ -37,6 +37,9 @@ type Step struct {
 	Do func(context.Context, *Run) error
 	// Verify looks whether the step has done what it should. The next step begins only if it returns nil.
 	Verify func(context.Context, *Run) error
+	// CanUndo returns why Undo is not possible any more. Back asks all steps that it would take back before it takes one
+	// back: half the way would leave tables in different phases. It is nil if Undo is always possible.
+	CanUndo func(context.Context, *Run) error
 	// Undo takes the step back, from any state that Do can leave. It is nil if there is nothing to take back.
 	Undo func(context.Context, *Run) error
 }

@@ -135,6 +135,7 @@ func (g *group) alterStep() job.Step {
 		Blocks:     fmt.Sprintf("all who read or write %s, until it is done: about %.0f s", strings.Join(g.names(), ", "), seconds+1),
 		Back:       "while no value in a widened column exceeds its old type; going back blocks as long",
 		Do:         func(ctx context.Context, run *job.Run) error { return g.alter(ctx, run, false) },
+		CanUndo:    g.canNarrow,
 		Undo:       func(ctx context.Context, run *job.Run) error { return g.alter(ctx, run, true) },
 		Verify: g.verify(func(ctx context.Context, s *session, w world) error {
 			done, err := g.isAltered(ctx, s, w, false)
@@ -244,6 +245,7 @@ func (g *group) swapStep() job.Step {
 		Blocks:     "all who use the tables wait for milliseconds, or up to a second at a time if a transaction holds one; then " + blocksWindow,
 		Back:       "until the tables of old are dropped, while no value in a widened column exceeds its old type",
 		Do:         g.swap,
+		CanUndo:    g.canSwapBack,
 		Undo:       g.swapBack,
 		Verify: g.verify(func(ctx context.Context, s *session, w world) error {
 			swapped, err := g.isSwapped(ctx, s)

@@ -185,8 +185,30 @@ func (c *carrier) noteTruncated(ctx context.Context) error {
 	return nil
 }
 
+// canSwapBack returns an error if the tables of old are gone, or if a value does not fit into them.
+func (g *group) canSwapBack(ctx context.Context, run *job.Run) error {
+	return g.work(ctx, run, func(s *session, w world) error {
+		swapped, err := g.isSwapped(ctx, s)
+		if err != nil {
+			return err
+		}
+		if !swapped && len(typesToChange(w[0], false)) == 0 {
+			return fmt.Errorf("mysql: the tables of old of the group of %q are dropped: there is no way back", g.name)
+		}
+		return g.fitsBack(ctx, s, w)
+	})
+}
+
+// canNarrow returns an error if a value does not fit into the old type of its column.
+func (g *group) canNarrow(ctx context.Context, run *job.Run) error {
+	return g.work(ctx, run, func(s *session, w world) error { return g.fitsBack(ctx, s, w) })
+}
+
 // swapBack gives the names back to the tables of old.
 func (g *group) swapBack(ctx context.Context, run *job.Run) error {
+	if err := g.canSwapBack(ctx, run); err != nil {
+		return err
+	}
 	return g.work(ctx, run, func(s *session, w world) error {
 		swapped, err := g.isSwapped(ctx, s)
 		if err != nil {

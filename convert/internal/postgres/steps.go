@@ -77,6 +77,7 @@ func alterStep(t *plan.Table) job.Step {
 		Back:       whileFit + "; it blocks as long again",
 		Do:         alter(t, func(c *plan.Column) string { return c.To }),
 		Verify:     verifyAlter(t),
+		CanUndo:    canNarrow(t),
 		Undo:       alter(t, func(c *plan.Column) string { return c.Type }),
 	}
 }
@@ -165,7 +166,7 @@ func groupSteps(group []*plan.Table) []job.Step {
 			Name: name + ": swap", Title: "Exchange the names of the columns, in one transaction: " + list + ".", Phase: job.Widen, Table: group[0].Name,
 			Statements: renames, Blocks: "readers and writers of " + list + ", " + blink,
 			Back: whileFit,
-			Do:   swapForth(group), Verify: verifySwap(group), Undo: swapBack(group),
+			Do:   swapForth(group), Verify: verifySwap(group), CanUndo: canSwapBack(group), Undo: swapBack(group),
 		},
 	}
 }

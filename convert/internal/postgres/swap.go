@@ -28,28 +28,72 @@ func swapBack(group []*plan.Table) func(context.Context, *job.Run) error {
 		if err != nil {
 			return err
 		}
-		if !tables[0].isSwapped() {
-			if tables[0].isWide() {
-				return &Fault{tables[0].Name, "the narrow columns are dropped: there is no way back"}
-			}
-			return nil
-		}
-		for _, t := range tables {
-			pairs, err := t.pairs()
-			if err != nil {
-				return err
-			}
-			for _, p := range pairs {
-				rows, err := one(ctx, r.DB, fmt.Sprintf("SELECT count(*) FROM %s WHERE %s IS NOT NULL AND %s IS NULL", t.sql, quote(p.live.Name), fitting(quote(p.live.Name), p.to)))
-				if err != nil {
-					return err
-				}
-				if rows != "0" {
-					return &TooWideError{t.Name, p.live.Name, rows}
-				}
-			}
+		if err := fitBack(ctx, r, tables); err != nil || !tables[0].isSwapped() {
+			return err
 		}
 		return swap(ctx, r, tables, true)
+	}
+}
+
+// canSwapBack returns an error if the narrow columns are gone, or if a value does not fit into them.
+func canSwapBack(group []*plan.Table) func(context.Context, *job.Run) error {
+	return func(ctx context.Context, r *job.Run) error {
+		tables, err := lookup(ctx, r.DB, group)
+		if err != nil {
+			return err
+		}
+		return fitBack(ctx, r, tables)
+	}
+}
+
+// fitBack returns an error if the narrow columns of a table are gone, or if a value does not fit into them.
+func fitBack(ctx context.Context, r *job.Run, tables []*table) error {
+	for _, t := range tables {
+		if !t.isSwapped() {
+			if t.isWide() {
+				return &Fault{t.Name, "the narrow columns are dropped: there is no way back"}
+			}
+			continue
+		}
+		pairs, err := t.pairs()
+		if err != nil {
+			return err
+		}
+		for _, p := range pairs {
+			if err := fits(ctx, r, t, p.live.Name, p.to); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fits returns an error if a value of a column does not fit into a type.
+func fits(ctx context.Context, r *job.Run, t *table, column, to string) error {
+	rows, err := one(ctx, r.DB, fmt.Sprintf("SELECT count(*) FROM %s WHERE %s IS NOT NULL AND %s IS NULL", t.sql, quote(column), fitting(quote(column), to)))
+	if err == nil && rows != "0" {
+		err = &TooWideError{t.Name, column, rows}
+	}
+	return err
+}
+
+// canNarrow returns an error if a value does not fit into the old type of its column.
+func canNarrow(p *plan.Table) func(context.Context, *job.Run) error {
+	return func(ctx context.Context, r *job.Run) error {
+		t, err := read(ctx, r.DB, p)
+		if err != nil {
+			return err
+		}
+		for _, c := range p.Columns {
+			to := "integer" // a domain, too
+			if c.Type == "smallint" {
+				to = c.Type
+			}
+			if err := fits(ctx, r, t, c.Name, to); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 }
 

@@ -204,20 +204,28 @@ func (w *counting) verify(ctx context.Context) error {
 	return nil
 }
 
+// canUndo returns an error if a snow id is in the table.
+func (w *counting) canUndo(ctx context.Context) error {
+	var lowest int64
+	err := w.conn.QueryRowContext(ctx, "SELECT COALESCE(MIN("+quote(w.key)+"), 0) FROM "+quote(w.table)+" WHERE "+quote(w.key)+" >= ?", w.first).Scan(&lowest)
+	if err == nil && lowest != 0 {
+		err = &report.SnowIDsError{Table: w.table, ID: lowest}
+	}
+	return err
+}
+
 // undo drops the triggers and sets the counter to what comes after all blocks, unless a snow id is in the table.
 func (w *counting) undo(ctx context.Context) error {
 	if err := w.exec(ctx, w.createBlocks()); err != nil {
 		return err
 	}
 	err := w.locked(ctx, func() error {
-		var lowest, block int64
-		err := w.conn.QueryRowContext(ctx, "SELECT (SELECT COALESCE(MIN("+quote(w.key)+"), 0) FROM "+quote(w.table)+" WHERE "+quote(w.key)+" >= ?), (SELECT COALESCE(MAX(block), 0) FROM "+
-			quote(w.blockTable())+")", w.first).Scan(&lowest, &block)
-		if err != nil {
+		if err := w.canUndo(ctx); err != nil {
 			return err
 		}
-		if lowest != 0 {
-			return &report.SnowIDsError{Table: w.table, ID: lowest}
+		var block int64
+		if err := w.conn.QueryRowContext(ctx, "SELECT COALESCE(MAX(block), 0) FROM "+quote(w.blockTable())).Scan(&block); err != nil {
+			return err
 		}
 		if err := w.exec(ctx, w.drops()...); err != nil {
 			return err

@@ -74,6 +74,9 @@ func countStep(t *plan.Table) job.Step {
 		Verify: func(ctx context.Context, r *job.Run) error {
 			return withCounter(ctx, r, t, func(w *counting) error { return w.verify(ctx) })
 		},
+		CanUndo: func(ctx context.Context, r *job.Run) error {
+			return withCounter(ctx, r, t, func(w *counting) error { return w.canUndo(ctx) })
+		},
 		Undo: func(ctx context.Context, r *job.Run) error {
 			return withCounter(ctx, r, t, func(w *counting) error { return w.undo(ctx) })
 		},
